@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The profile file (battprof.<pid>.bp): its one definition, for the writer inside the target and
+ * for every reader. docs/format.md describes the fields in prose; a change here changes that page,
+ * writer.c and reader.c together.
+ *
+ * A file is one header of 4096 bytes followed by chunks. A chunk is a header of 64 bytes and an
+ * array of items of one kind. The target maps the file MAP_SHARED and writes it in place, so the
+ * file is complete at every instant, also after SIGKILL. Everything is little-endian; times are
+ * ticks of the clock named in the header.
+ *
+ * How an old reader survives a new writer: chunks of an unknown kind are skipped, items may be
+ * longer than known (only the known prefix is read), new header fields take reserved bytes that are
+ * zero in old files. A new major number means that none of this suffices; such a file is refused.
+ */
+#ifndef BP_PROFILE_FORMAT_H
+#define BP_PROFILE_FORMAT_H
+
+#include <stdint.h>
+
+#define BP_MAGIC "BATTPROF"
+#define BP_MAJOR 1
+#define BP_MINOR 0
+#define BP_BYTE_ORDER 0x01020304u
+#define BP_PAGE 4096u
+
+enum bp_clock {
+    BP_CLOCK_TSC = 1,      /* invariant time stamp counter; the rate follows from two clock pairs */
+    BP_CLOCK_MONOTONIC = 2 /* CLOCK_MONOTONIC, 1 tick = 1 ns */
+};
+
+enum bp_process_state {
+    BP_RUNNING = 0, /* still running, or died without a word (SIGKILL, power cut) */
+    BP_EXITED = 1,  /* exit or _exit was seen; exit_status is valid */
+    BP_EXECED = 2   /* replaced by another program through exec */
+};
+
+/* Header flags. */
+#define BP_HAS_TREE 0x1u    /* this file holds the wall page of its process tree */
+#define BP_SESSION 0x2u     /* written by `battprof run` itself: no threads of its own */
+#define BP_LATE 0x4u        /* loaded into a running process: what came before is not in here */
+#define BP_FORKED 0x8u      /* began with fork, not with exec */
+#define BP_LOST_DISK 0x10u  /* the disk was full: later chunks stayed in memory and are lost */
+#define BP_LOST_STUBS 0x20u /* more functions than stubs: the rest was not hooked */
+#define BP_LOST_TREE 0x40u  /* could not join the wall page: its part of the wall is unknown */
+#define BP_OFF 0x80u        /* the profiler switched itself off; `reason` says why */
+
+/* The same instant on three clocks. */
+struct bp_clock_pair {
+    uint64_t ticks;
+    uint64_t monotonic_ns;
+    uint64_t realtime_ns;
+};
+
+struct bp_header {
+    char magic[8];
+    uint16_t major;
+    uint16_t minor;
+    uint32_t header_size; /* 4096; chunks begin here */
+    uint32_t byte_order;
+    uint32_t clock; /* enum bp_clock */
+    uint32_t flags;
+    uint32_t state; /* enum bp_process_state */
+    int32_t pid;
+    int32_t parent_pid;
+    int32_t exit_status;  /* as given to exit; -1 while unknown */
+    uint32_t image;       /* 0 for the first program of this pid, 1 after one exec, … */
+    uint64_t used;        /* bytes of the file that hold header and chunks */
+    uint64_t lost_bytes;  /* see BP_LOST_DISK */
+    uint64_t ticks_per_s; /* first estimate, made in the constructor; 0 if unknown */
+    struct bp_clock_pair first;
+    struct bp_clock_pair last; /* renewed at slow moments and at the end; zero until then */
+    uint64_t start;            /* ticks: the constructor, or the fork */
+    uint64_t end;              /* ticks: exit, _exit or exec; 0 while running */
+    uint64_t end_v;            /* tree.v at `end` */
+    /* Own cost of one intercepted call, in 1/256 ticks: within the callee's time, and outside of it
+     * in the caller's. */
+    uint32_t inside;
+    uint32_t outside;
+    uint32_t slow_inside; /* the same for calls of kind WAIT and IO */
+    uint32_t slow_outside;
+    uint64_t startup;         /* ticks spent in the constructor, part of the main thread's root */
+    uint32_t node_limit_hits; /* contexts folded because a thread reached its limit of nodes */
+    uint32_t threads_folded;  /* threads that reused the segment of a dead one */
+    char reason[192];         /* why it is off, or what went wrong first */
+    char executable[512];
+    char command[1024]; /* arguments separated by spaces, cut if longer */
+    char directory[512];
+    char tree[512]; /* path of the file with the wall page; empty if it is this one */
+    char host[64];
+    char boot_id[40];
+    char version[16];
+    char hooks[256]; /* what was asked to be hooked */
+    char reserved[792];
+};
+_Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
+
+enum bp_chunk_kind {
+    BP_STRINGS = 1, /* char: zero-terminated strings; a string is named by its index, 0 is "" */
+    BP_OBJECTS = 2, /* struct bp_object */
+    BP_FUNCS = 3,   /* struct bp_func */
+    BP_THREADS = 4, /* struct bp_thread */
+    BP_NODES = 5,   /* struct bp_node, of one thread */
+    BP_ENTRIES = 6, /* struct bp_entry, of one thread */
+    BP_REAPED = 7,  /* struct bp_reaped */
+    BP_TREE = 8     /* struct bp_tree, once, in the tree's first file */
+};
+
+#define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */
+#define BP_NO_THREAD UINT32_MAX
+
+struct bp_chunk {
+    uint32_t magic;
+    uint16_t kind;
+    uint16_t item_size;
+    uint64_t size;    /* bytes with this header: whole pages, each chunk follows the one before */
+    uint64_t address; /* where the target has it mapped: turns pointers in items into places */
+    uint32_t thread;  /* the owner's index in BP_THREADS, or BP_NO_THREAD */
+    uint32_t first;   /* index of the first item among all chunks of this kind (and thread) */
+    uint32_t capacity;
+    uint32_t count; /* items in use; written after the item itself */
+    uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct bp_chunk) == 64, "chunk header");
+
+/* Object flags. */
+#define BP_OBJECT_HOOKED 0x1u /* its exports are wanted */
+#define BP_OBJECT_LATE 0x2u   /* came with dlopen */
+#define BP_OBJECT_GONE 0x4u   /* was unloaded */
+#define BP_OBJECT_MAIN 0x8u   /* the executable */
+
+struct bp_object {
+    uint32_t path;
+    uint32_t soname;
+    uint64_t base; /* load address: address - base is the address in the file */
+    uint64_t low;
+    uint64_t high;
+    uint32_t flags;
+    uint32_t exports; /* functions it exports (of hooked objects) */
+    uint32_t slots;   /* slots in this object that lead to a stub or wrapper */
+    uint32_t build_id_size;
+    uint8_t build_id[32];
+    uint32_t patch_error; /* errno if its slots could not be patched */
+    uint32_t reserved[5];
+};
+_Static_assert(sizeof(struct bp_object) == 104, "object");
+
+enum bp_func_kind {
+    BP_FUNC_ROOT = 0, /* the thread itself; function 0 */
+    BP_FUNC_CALL = 1, /* an intercepted function */
+    BP_FUNC_WAIT = 2, /* an intercepted call that blocks: the thread is not busy */
+    BP_FUNC_IO = 3,   /* an intercepted call on a file */
+    BP_FUNC_FOLDED =
+        4 /* parent of contexts beyond the limit of nodes; its children are functions */
+};
+
+#define BP_NO_OBJECT UINT32_MAX
+
+struct bp_func {
+    uint32_t name;
+    uint32_t object; /* index in BP_OBJECTS, or BP_NO_OBJECT */
+    uint64_t address;
+    uint16_t kind; /* enum bp_func_kind */
+    uint16_t flags;
+    uint32_t module; /* Python module, file and line: 0 for native functions */
+    uint32_t file;
+    uint32_t line;
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct bp_func) == 48, "function");
+
+/* Histogram of call durations: two buckets per power of two of ticks, so a quantile is known within
+ * a factor of 1.5. Durations under 8 ticks, below what the clock resolves, share buckets 2 to 5;
+ * those of 2^48 ticks and more (26 hours at 3 GHz) are in the last one. */
+#define BP_BUCKETS 96
+
+static inline unsigned bp_bucket(uint64_t ticks) {
+    uint64_t d = ticks | 2; /* keeps the power at 1 or more, as the stub does */
+    if (d >> 48)
+        return BP_BUCKETS - 1;
+    unsigned power = 63u - (unsigned)__builtin_clzll(d);
+    return 2 * (power - 1) + (unsigned)(d >> (power - 1));
+}
+
+/* The smallest duration of a bucket; from 8 ticks on bucket b covers [low(b), low(b + 1)). */
+static inline uint64_t bp_bucket_low(unsigned bucket) {
+    if (bucket < 6)
+        return bucket < 4 ? 0 : 4;
+    return (uint64_t)(2 + bucket % 2) << (bucket / 2 - 1);
+}
+
+#define BP_NO_NODE UINT32_MAX
+
+/* One calling context of one thread: (parent node, function). A function that is open already is
+ * not a new context: the inner call is counted on the outer one's node, its duration in `inner` and
+ * not in `total`, so `total` is the time in which the function was open at least once. The number
+ * of calls is the sum of the histogram plus that of `aborted`. */
+struct bp_node {
+    uint32_t parent; /* index among the thread's nodes; BP_NO_NODE for the root */
+    uint32_t func;
+    uint64_t self; /* ticks with this as the innermost frame */
+    uint64_t total;
+    uint64_t inner;
+    uint64_t aborted; /* calls left by exception, longjmp or thread exit; not in the histogram */
+    uint64_t min;     /* shortest returned call */
+    uint64_t span;    /* longest minus shortest */
+    uint64_t reserved;
+    uint64_t histogram[BP_BUCKETS];
+};
+_Static_assert(sizeof(struct bp_node) == 832, "node");
+
+/* One open call: an element of a thread's shadow stack. Addresses are those of the target. */
+struct bp_entry {
+    uint64_t ret; /* return address of the call, taken from the stack */
+    uint64_t rbx; /* the caller's rbx; while the call is open rbx holds this entry's address */
+    uint64_t start;
+    uint64_t child; /* ticks in calls made from here that have ended; next free entry while this one
+                       is free */
+    uint64_t parent; /* address of the entry below */
+    uint64_t node;   /* address of a bp_node */
+    uint64_t total;  /* address of the counter that takes the duration: the node's total or inner */
+    uint64_t sp;     /* where the return address was; low bits are flags */
+};
+_Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
+
+#define BP_ENTRY_CLOSED 0x1u    /* sp flag: counted as aborted, its stub has not returned yet */
+#define BP_ENTRY_SUSPENDED 0x2u /* sp flag: on the stack of a coroutine that is not running */
+#define BP_ENTRY_INHERITED 0x4u /* sp flag: opened before fork by the parent, which counts it */
+
+enum bp_thread_state { BP_THREAD_LIVE = 1, BP_THREAD_ENDED = 2 };
+
+struct bp_thread {
+    /* The stub's line. */
+    uint64_t free;    /* address of the first free entry */
+    uint64_t current; /* address of the innermost open entry */
+    uint64_t local;   /* address of memory private to the target */
+    uint64_t hot_reserved[5];
+    struct bp_entry root; /* the thread's own frame: node 0 */
+    uint32_t index;
+    int32_t tid;
+    uint32_t state;       /* enum bp_thread_state */
+    uint32_t lives;       /* threads that used this segment, one after the other */
+    uint64_t start;       /* of the present (or last) life */
+    uint64_t end;         /* 0 while alive */
+    uint64_t lifetime;    /* ticks of earlier lives */
+    uint64_t cpu_ns;      /* CPU time of ended lives */
+    uint64_t runqueue_ns; /* time runnable but not on a CPU, of ended lives */
+    /* Wall split, see bp_tree. */
+    uint64_t v;          /* part of the wall over ended busy stretches, units of tree.v */
+    uint64_t v_since;    /* tree.v when the present busy stretch began */
+    uint64_t idle;       /* ticks without any busy thread in the tree that this one ended */
+    uint64_t wait_entry; /* address of the entry that waits; 0 while busy */
+    uint32_t in_tree;    /* counted by the tree */
+    uint32_t late;       /* its beginning was not seen */
+    char name[16];
+    uint64_t reserved[2];
+};
+_Static_assert(sizeof(struct bp_thread) == 256, "thread");
+
+/* A child that this process waited for. */
+struct bp_reaped {
+    int32_t pid;
+    int32_t status; /* as from wait(2) */
+    uint64_t ticks;
+    uint64_t v; /* tree.v when it was reaped, in case it died busy */
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct bp_reaped) == 32, "reaped");
+
+/* The wall page of a process tree. `v` is the integral of dt/n over the time with n > 0 busy
+ * threads. The first 16 bytes are replaced as one by compare-exchange, so that a process killed at
+ * any moment leaves them consistent. Units: `time` counts 16 ticks from `start` (48 bits: 17 days
+ * at 3 GHz); `v` counts 1/65536 of that. */
+#define BP_TREE_SLOTS 1016
+#define BP_TREE_TICK_SHIFT 4
+#define BP_TREE_V_SHIFT 12 /* v >> 12 is in ticks */
+
+struct bp_tree_word {
+    uint64_t v;
+    uint64_t time_n; /* time << 16 | n */
+} __attribute__((aligned(16)));
+
+struct bp_tree_slot {
+    int32_t pid;   /* 0: free */
+    uint32_t busy; /* its threads that n counts */
+};
+
+struct bp_tree {
+    struct bp_tree_word word;
+    uint64_t start;
+    uint64_t first_join; /* ticks when the first thread joined; 0 before */
+    uint32_t clock;
+    uint32_t processes; /* that ever joined */
+    uint64_t reserved[2];
+    struct bp_tree_slot slots[BP_TREE_SLOTS];
+};
+_Static_assert(sizeof(struct bp_tree) == 64 + 8 * BP_TREE_SLOTS, "tree");
+
+#endif
