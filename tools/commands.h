@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The subcommands. Each lives in a file of its own with its option table; main.c lists them.
+ */
+#ifndef BP_TOOLS_COMMANDS_H
+#define BP_TOOLS_COMMANDS_H
+
+#include "tools/options.h"
+
+extern const struct bp_command bp_command_doctor;
+extern const struct bp_command bp_command_report;
+extern const struct bp_command bp_command_run;
+
+int bp_cmd_doctor(int argc, char **argv, struct bp_error *error);
+int bp_cmd_report(int argc, char **argv, struct bp_error *error);
+int bp_cmd_run(int argc, char **argv, struct bp_error *error);
+
+#endif

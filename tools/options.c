@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The option parser (see options.h): GNU manners — --name=value, --name value, -nvalue, -n value,
+ * flags bundled, `--` ends the options — without getopt's abbreviations, which turn every new
+ * option into a possible change of meaning.
+ */
+#include "tools/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/nearest.h"
+
+struct parse {
+    const struct bp_command *command;
+    char *settings;
+    int argc;
+    char **argv;
+    int next; /* the argument to look at next */
+    struct bp_error *error;
+};
+
+static int store(struct parse *parse, const struct bp_option *option, const char *value) {
+    return option->store(option, value, parse->settings + option->offset, parse->error);
+}
+
+static int unknown(struct parse *parse, const char *name) {
+    const struct bp_command *command = parse->command;
+    struct bp_nearest nearest = {.word = name};
+    for (size_t i = 0; i < command->option_count; i++)
+        bp_nearest_offer(&nearest, command->options[i].name);
+    bp_nearest_offer(&nearest, "help");
+    if (nearest.best)
+        return bp_error_set(parse->error, BP_USAGE, "%s: no option --%s; did you mean --%s?",
+                            command->name, name, nearest.best);
+    return bp_error_set(parse->error, BP_USAGE,
+                        "%s: no option --%s; 'battprof %s --help' lists them", command->name, name,
+                        command->name);
+}
+
+/* `text` is what follows the two dashes. */
+static int parse_long(struct parse *parse, const char *text) {
+    char name[64];
+    size_t length = strcspn(text, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), text);
+    const struct bp_option *option = NULL;
+    for (size_t i = 0; i < parse->command->option_count; i++)
+        if (strcmp(parse->command->options[i].name, name) == 0)
+            option = &parse->command->options[i];
+    if (!option)
+        return unknown(parse, name);
+    const char *value = text[length] == '=' ? text + length + 1 : NULL;
+    if (!option->argument && value)
+        return bp_error_set(parse->error, BP_USAGE, "%s: --%s takes no argument",
+                            parse->command->name, name);
+    if (option->argument && !value) {
+        if (parse->next == parse->argc)
+            return bp_error_set(parse->error, BP_USAGE, "%s: --%s needs an argument: --%s %s",
+                                parse->command->name, name, name, option->argument);
+        value = parse->argv[parse->next++];
+    }
+    return store(parse, option, value);
+}
+
+static const struct bp_option *find_letter(const struct bp_command *command, char letter) {
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].letter == letter)
+            return &command->options[i];
+    return NULL;
+}
+
+/* `text` is what follows the dash: letters, the last of which may be followed by its argument. */
+static int parse_short(struct parse *parse, const char *text) {
+    for (; *text; text++) {
+        const struct bp_option *option = find_letter(parse->command, *text);
+        if (!option)
+            return bp_error_set(parse->error, BP_USAGE,
+                                "%s: no option -%c; 'battprof %s --help' lists them",
+                                parse->command->name, *text, parse->command->name);
+        if (!option->argument) {
+            if (store(parse, option, NULL))
+                return -1;
+            continue;
+        }
+        const char *value = text[1] ? text + 1 : NULL;
+        if (!value && parse->next == parse->argc)
+            return bp_error_set(parse->error, BP_USAGE, "%s: -%c needs an argument: -%c %s",
+                                parse->command->name, *text, *text, option->argument);
+        return store(parse, option, value ? value : parse->argv[parse->next++]);
+    }
+    return 0;
+}
+
+static bool is_help(const struct bp_command *command, const char *argument) {
+    return strcmp(argument, "--help") == 0 ||
+           (strcmp(argument, "-h") == 0 && !find_letter(command, 'h'));
+}
+
+int bp_options_parse(const struct bp_command *command, void *settings, int argc, char **argv,
+                     struct bp_error *error) {
+    struct parse parse = {command, settings, argc, argv, 1, error};
+    char **operands = calloc((size_t)argc + 1, sizeof *operands);
+    int count = 0, result = -1;
+    if (!operands)
+        return bp_error_set(error, BP_FAILED, "out of memory");
+    while (parse.next < argc) {
+        char *argument = argv[parse.next];
+        if (argument[0] != '-' || !argument[1]) {
+            if (command->options_first)
+                break;
+            operands[count++] = argument;
+            parse.next++;
+            continue;
+        }
+        parse.next++;
+        if (strcmp(argument, "--") == 0)
+            break;
+        if (is_help(command, argument)) {
+            bp_options_help(command, stdout);
+            result = 0;
+            goto out;
+        }
+        if (argument[1] == '-' ? parse_long(&parse, argument + 2)
+                               : parse_short(&parse, argument + 1))
+            goto out;
+    }
+    /* Operands seen so far go directly before those that are left. */
+    result = parse.next - count;
+    memcpy(argv + result, operands, (size_t)count * sizeof *operands);
+out:
+    free(operands);
+    return result;
+}
+
+int bp_option_flag(const struct bp_option *option, const char *value, void *to,
+                   struct bp_error *error) {
+    (void)option, (void)value, (void)error;
+    *(bool *)to = true;
+    return 0;
+}
+
+int bp_option_clear(const struct bp_option *option, const char *value, void *to,
+                    struct bp_error *error) {
+    (void)option, (void)value, (void)error;
+    *(bool *)to = false;
+    return 0;
+}
+
+int bp_option_text(const struct bp_option *option, const char *value, void *to,
+                   struct bp_error *error) {
+    if (!value[0])
+        return bp_error_set(error, BP_USAGE, "--%s: the argument is empty; give a %s", option->name,
+                            option->argument);
+    *(const char **)to = value;
+    return 0;
+}
+
+int bp_option_choice(const struct bp_option *option, const char *value, void *to,
+                     struct bp_error *error) {
+    struct bp_nearest nearest = {.word = value};
+    char words[160];
+    snprintf(words, sizeof words, "%s", option->argument);
+    for (char *rest = words, *word; (word = strsep(&rest, "|"));) {
+        if (strcmp(word, value) == 0) {
+            *(const char **)to = value;
+            return 0;
+        }
+        bp_nearest_offer(&nearest, word);
+    }
+    if (nearest.best)
+        return bp_error_set(error, BP_USAGE, "--%s: no '%s'; did you mean '%s'?", option->name,
+                            value, nearest.best);
+    return bp_error_set(error, BP_USAGE, "--%s: no '%s'; give one of %s", option->name, value,
+                        option->argument);
+}
+
+int bp_option_number(const struct bp_option *option, const char *value, void *to,
+                     struct bp_error *error) {
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end || number < 1 || number > 1000000000)
+        return bp_error_set(error, BP_USAGE, "--%s: '%s' is not a number from 1 on", option->name,
+                            value);
+    *(unsigned *)to = (unsigned)number;
+    return 0;
+}
+
+int bp_option_list(const struct bp_option *option, const char *value, void *to,
+                   struct bp_error *error) {
+    struct bp_words *words = to;
+    if (!value[0])
+        return bp_error_set(error, BP_USAGE, "--%s: the argument is empty; give a %s", option->name,
+                            option->argument);
+    if (words->count == BP_OPTION_COUNT(words->word))
+        return bp_error_set(error, BP_USAGE, "--%s: given more than %zu times", option->name,
+                            BP_OPTION_COUNT(words->word));
+    words->word[words->count++] = value;
+    return 0;
+}
