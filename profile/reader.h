@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a profile file into heap memory. Nothing in the file is trusted: it may be cut, damaged,
+ * made by someone else, or be written to by a running target while it is read. What the reader
+ * hands out is checked: indices are in range, a node's parent comes before it, strings end.
+ * Libc only, no output, no global state.
+ */
+#ifndef BP_PROFILE_READER_H
+#define BP_PROFILE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/format.h"
+
+/* One sentence without the file's name, for the user. */
+struct bp_read_error {
+    char text[256];
+};
+
+/* A call that was open when the file was read or the target died. */
+struct bp_open_call {
+    uint64_t start;
+    uint64_t child;
+    uint32_t node;
+    uint32_t flags; /* BP_ENTRY_INHERITED */
+    bool counts_total;
+    bool counts_inner; /* its duration belongs to the node's `inner`; neither: nowhere */
+};
+
+struct bp_profile_thread {
+    struct bp_thread info;
+    uint32_t slot; /* index in the file's BP_THREADS; 0 is the main thread */
+    uint32_t node_count;
+    struct bp_node *nodes;     /* at least the root */
+    struct bp_open_call *open; /* innermost first, the root last; none if the thread has ended */
+    uint32_t open_count;
+};
+
+struct bp_profile {
+    struct bp_header header;
+    struct bp_object *objects;
+    struct bp_func *funcs; /* at least one; the last may stand for unknown ones */
+    struct bp_profile_thread *threads;
+    struct bp_reaped *reaped;
+    struct bp_tree *tree; /* NULL if the file has none */
+    char *strings;
+    size_t string_size;
+    uint32_t object_count;
+    uint32_t func_count;
+    uint32_t thread_count;
+    uint32_t threads_recorded; /* in the file; more than thread_count if some are lost */
+    uint32_t reaped_count;
+    uint64_t latest;   /* of a target without an end: the last tick of which it left a trace */
+    char missing[192]; /* what is not shown, "" if the file is whole */
+};
+
+/* 0 and a new profile, or -errno and a sentence: -ENOMSG for a file that is no profile, -EPROTO for
+ * one of a format that this reader does not know, -EBADMSG for a damaged one. */
+int bp_profile_read(const char *path, struct bp_profile **profile, struct bp_read_error *error);
+int bp_profile_read_fd(int fd, struct bp_profile **profile, struct bp_read_error *error);
+
+/* The header alone: enough to see which run a file belongs to. */
+int bp_profile_read_header(const char *path, struct bp_header *header, struct bp_read_error *error);
+
+void bp_profile_free(struct bp_profile *profile);
+
+/* Borrowed; "" for an index outside. */
+const char *bp_profile_string(const struct bp_profile *profile, uint32_t index);
+
+/* The sum of a node's histogram and its aborted calls. */
+uint64_t bp_node_calls(const struct bp_node *node);
+
+#endif

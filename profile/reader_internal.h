@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the three parts of the reader: reader.c (file, header, messages), reader_chunks.c
+ * (where the chunks are, copying their items) and reader_threads.c (nodes and open calls).
+ */
+#ifndef BP_PROFILE_READER_INTERNAL_H
+#define BP_PROFILE_READER_INTERNAL_H
+
+#include "profile/reader.h"
+
+struct bp_reader_chunk {
+    uint64_t offset;
+    struct bp_chunk head; /* checked: capacity fits size, size fits the chunk chain */
+    uint32_t present;     /* items whose bytes are in the file */
+    char *entries;        /* of BP_ENTRIES, read when first needed */
+};
+
+struct bp_reader {
+    int fd;
+    uint64_t size; /* of the file */
+    struct bp_profile *profile;
+    struct bp_reader_chunk *chunks; /* by kind, thread, offset */
+    uint32_t *by_address;           /* the chunks whose items are pointed to */
+    uint32_t chunk_count;
+    uint32_t address_count;
+    uint64_t broken_at;  /* offset where the chain of chunks ends early, or 0 */
+    uint32_t bad_chunks; /* left out: nonsense in their head */
+    uint32_t bad_items;  /* repaired */
+    bool truncated;
+};
+
+/* A run of chunks of one kind and thread in `chunks`. */
+struct bp_reader_range {
+    uint32_t first;
+    uint32_t count;
+};
+
+/* Reads exactly `size` bytes; 0 or -errno, -EBADMSG if the file ends before. */
+int bp_reader_pread(struct bp_reader *reader, void *data, size_t size, uint64_t offset);
+
+int bp_reader_scan(struct bp_reader *reader);
+struct bp_reader_range bp_reader_find(const struct bp_reader *reader, uint32_t kind,
+                                      uint32_t thread);
+
+/* The items of a range as one new array of `known` bytes each, `spare` more zeroed ones behind. */
+int bp_reader_load(struct bp_reader *reader, struct bp_reader_range range, size_t known,
+                   uint32_t spare, void **items, uint32_t *count);
+
+/* The chunk of `kind` whose items cover the target's address, and the item's index in that chunk
+ * and the offset in the item; NULL if there is none. */
+struct bp_reader_chunk *bp_reader_resolve(const struct bp_reader *reader, uint32_t kind,
+                                          uint64_t address, uint32_t *index, uint32_t *offset);
+
+int bp_reader_load_threads(struct bp_reader *reader);
+
+#endif

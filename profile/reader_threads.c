@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The threads of a profile: their nodes, checked, and the calls that are still open. Pointers in a
+ * thread's entries are addresses in the target; they are followed only where a chunk of the file
+ * says it was mapped there, and never more often than there are entries.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/reader_internal.h"
+
+uint64_t bp_node_calls(const struct bp_node *node) {
+    uint64_t calls = node->aborted;
+    for (unsigned i = 0; i < BP_BUCKETS; i++)
+        calls += node->histogram[i];
+    return calls;
+}
+
+/* Makes parents come before children, which rules out cycles, and functions exist. A child of an
+ * impossible parent goes to the root: its time is real, its place is lost. */
+static void check_nodes(struct bp_reader *reader, struct bp_profile_thread *thread) {
+    uint32_t unknown = reader->profile->func_count - 1;
+    for (uint32_t i = 0; i < thread->node_count; i++) {
+        struct bp_node *node = &thread->nodes[i];
+        bool bad_parent = i == 0 ? node->parent != BP_NO_NODE : node->parent >= i;
+        if (bad_parent)
+            node->parent = i == 0 ? BP_NO_NODE : 0;
+        bool bad_func = node->func >= unknown;
+        if (bad_func)
+            node->func = i == 0 ? 0 : unknown;
+        reader->bad_items += bad_parent || bad_func;
+    }
+}
+
+static int load_entry(struct bp_reader *reader, uint64_t address, struct bp_entry *entry) {
+    uint32_t index;
+    uint32_t offset;
+    struct bp_reader_chunk *chunk = bp_reader_resolve(reader, BP_ENTRIES, address, &index, &offset);
+    if (!chunk || offset != 0)
+        return -EBADMSG;
+    size_t size = (size_t)chunk->present * chunk->head.item_size;
+    if (!chunk->entries) {
+        chunk->entries = malloc(size);
+        if (!chunk->entries)
+            return -ENOMEM;
+        int result =
+            bp_reader_pread(reader, chunk->entries, size, chunk->offset + sizeof(struct bp_chunk));
+        if (result)
+            return result;
+    }
+    memcpy(entry, chunk->entries + (size_t)index * chunk->head.item_size, sizeof(*entry));
+    return 0;
+}
+
+/* Index of the thread's node at a target address; the root if it is none of them. */
+static uint32_t find_node(const struct bp_reader *reader, const struct bp_profile_thread *thread,
+                          uint64_t address, uint32_t *offset) {
+    uint32_t index;
+    const struct bp_reader_chunk *chunk =
+        bp_reader_resolve(reader, BP_NODES, address, &index, offset);
+    if (!chunk || chunk->head.thread != thread->slot)
+        return BP_NO_NODE;
+    uint64_t node = (uint64_t)chunk->head.first + index;
+    return node < thread->node_count ? (uint32_t)node : BP_NO_NODE;
+}
+
+static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_thread *thread,
+                                    const struct bp_entry *entry) {
+    struct bp_open_call call = {.start = entry->start, .child = entry->child};
+    uint32_t offset = 0;
+    call.flags = entry->sp & BP_ENTRY_INHERITED;
+    call.node = find_node(reader, thread, entry->node, &offset);
+    if (call.node == BP_NO_NODE || offset != 0) {
+        reader->bad_items++;
+        call.node = 0;
+        return call;
+    }
+    uint32_t counter = find_node(reader, thread, entry->total, &offset);
+    call.counts_total = counter == call.node && offset == offsetof(struct bp_node, total);
+    call.counts_inner = counter == call.node && offset == offsetof(struct bp_node, inner);
+    return call;
+}
+
+static int add_open(struct bp_profile_thread *thread, struct bp_open_call call,
+                    uint32_t *allocated) {
+    if (thread->open_count == *allocated) {
+        uint32_t more = *allocated ? *allocated * 2 : 8;
+        void *grown = realloc(thread->open, more * sizeof(*thread->open));
+        if (!grown)
+            return -ENOMEM;
+        thread->open = grown;
+        *allocated = more;
+    }
+    thread->open[thread->open_count++] = call;
+    return 0;
+}
+
+static uint32_t count_entries(const struct bp_reader *reader) {
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < reader->address_count; i++) {
+        const struct bp_reader_chunk *chunk = &reader->chunks[reader->by_address[i]];
+        if (chunk->head.kind == BP_ENTRIES)
+            total += chunk->present;
+    }
+    return total;
+}
+
+/* The chain current → … → root. It may be caught in the middle of a change or lead nowhere; then
+ * the rest of the thread's time is its root's. */
+static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
+                     uint64_t root_address, uint32_t limit) {
+    uint32_t allocated = 0;
+    uint64_t address = thread->info.current;
+    while (address != root_address) {
+        struct bp_entry entry;
+        int result = limit-- > 0 ? load_entry(reader, address, &entry) : -EBADMSG;
+        if (result == -EBADMSG) {
+            reader->bad_items++;
+            break;
+        }
+        if (result == 0 && !(entry.sp & BP_ENTRY_CLOSED))
+            result = add_open(thread, describe(reader, thread, &entry), &allocated);
+        if (result)
+            return result;
+        address = entry.parent;
+    }
+    const struct bp_entry *root = &thread->info.root;
+    struct bp_open_call call = {.start = root->start, .child = root->child, .counts_total = true};
+    return add_open(thread, call, &allocated);
+}
+
+/* 1 if the thread is whole, 0 if a part of it is lost, or -errno. */
+static int load_thread(struct bp_reader *reader, struct bp_profile_thread *thread,
+                       uint64_t root_address, uint32_t limit) {
+    uint32_t state = thread->info.state;
+    if (state != BP_THREAD_LIVE && state != BP_THREAD_ENDED)
+        return 0;
+    struct bp_reader_range range = bp_reader_find(reader, BP_NODES, thread->slot);
+    for (uint32_t i = range.first; i < range.first + range.count; i++)
+        if (reader->chunks[i].present < reader->chunks[i].head.count)
+            return 0;
+    void *nodes;
+    int result =
+        bp_reader_load(reader, range, sizeof(struct bp_node), 0, &nodes, &thread->node_count);
+    if (result)
+        return result;
+    thread->nodes = nodes;
+    if (thread->node_count == 0)
+        return 0;
+    check_nodes(reader, thread);
+    if (state == BP_THREAD_LIVE)
+        result = load_open(reader, thread, root_address, limit);
+    return result ? result : 1;
+}
+
+static void drop_thread(struct bp_profile_thread *thread) {
+    free(thread->nodes);
+    free(thread->open);
+    *thread = (struct bp_profile_thread){0};
+}
+
+/* Where the target had the root entry of the thread in this slot, or 0. */
+static uint64_t root_address(const struct bp_reader *reader, struct bp_reader_range range,
+                             uint32_t slot) {
+    for (uint32_t i = range.first; i < range.first + range.count; i++) {
+        const struct bp_reader_chunk *chunk = &reader->chunks[i];
+        if (slot >= chunk->head.first && slot - chunk->head.first < chunk->present)
+            return chunk->head.address + sizeof(struct bp_chunk) +
+                   (uint64_t)(slot - chunk->head.first) * chunk->head.item_size +
+                   offsetof(struct bp_thread, root);
+    }
+    return 0;
+}
+
+static int load_slots(struct bp_reader *reader, struct bp_reader_range range,
+                      const struct bp_thread *infos, uint32_t count) {
+    struct bp_profile *profile = reader->profile;
+    uint32_t limit = count_entries(reader);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        if (infos[slot].state == 0 && infos[slot].tid == 0)
+            continue; /* taken, not yet filled */
+        profile->threads_recorded++;
+        struct bp_profile_thread *thread = &profile->threads[profile->thread_count];
+        thread->info = infos[slot];
+        thread->slot = slot;
+        thread->info.name[sizeof(thread->info.name) - 1] = 0;
+        int result = load_thread(reader, thread, root_address(reader, range, slot), limit);
+        if (result == 1)
+            profile->thread_count++;
+        else
+            drop_thread(thread);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static void see(struct bp_profile *profile, uint64_t ticks) {
+    if (ticks > profile->latest)
+        profile->latest = ticks;
+}
+
+/* A free entry keeps the start of the last call that used it, so the entries together know when the
+ * last call of a killed target began. */
+static int find_latest(struct bp_reader *reader) {
+    struct bp_profile *profile = reader->profile;
+    see(profile, profile->header.start);
+    see(profile, profile->header.last.ticks);
+    for (uint32_t i = 0; i < profile->thread_count; i++) {
+        const struct bp_profile_thread *thread = &profile->threads[i];
+        see(profile, thread->info.start);
+        see(profile, thread->info.end);
+        for (uint32_t k = 0; k < thread->open_count; k++)
+            see(profile, thread->open[k].start + thread->open[k].child);
+    }
+    for (uint32_t i = 0; i < reader->chunk_count; i++) {
+        struct bp_reader_chunk *chunk = &reader->chunks[i];
+        if (chunk->head.kind != BP_ENTRIES)
+            continue;
+        int result = load_entries(reader, chunk);
+        if (result)
+            return result;
+        for (uint32_t k = 0; k < chunk->present; k++) {
+            struct bp_entry entry;
+            memcpy(&entry, chunk->entries + (size_t)k * chunk->head.item_size, sizeof(entry));
+            see(profile, entry.start);
+        }
+    }
+    return 0;
+}
+
+int bp_reader_load_threads(struct bp_reader *reader) {
+    struct bp_reader_range range = bp_reader_find(reader, BP_THREADS, BP_NO_THREAD);
+    void *infos;
+    uint32_t count;
+    int result = bp_reader_load(reader, range, sizeof(struct bp_thread), 0, &infos, &count);
+    if (result)
+        return result;
+    reader->profile->threads = calloc((size_t)count + 1, sizeof(struct bp_profile_thread));
+    result = reader->profile->threads ? load_slots(reader, range, infos, count) : -ENOMEM;
+    free(infos);
+    if (result == 0 && reader->profile->header.state == BP_RUNNING)
+        result = find_latest(reader);
+    return result;
+}
