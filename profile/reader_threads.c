@@ -33,22 +33,25 @@ static void check_nodes(struct bp_reader *reader, struct bp_profile_thread *thre
     }
 }
 
+static int load_entries(struct bp_reader *reader, struct bp_reader_chunk *chunk) {
+    if (chunk->entries)
+        return 0;
+    size_t size = (size_t)chunk->present * chunk->head.item_size;
+    chunk->entries = calloc(1, size + 1);
+    if (!chunk->entries)
+        return -ENOMEM;
+    return bp_reader_pread(reader, chunk->entries, size, chunk->offset + sizeof(struct bp_chunk));
+}
+
 static int load_entry(struct bp_reader *reader, uint64_t address, struct bp_entry *entry) {
     uint32_t index;
     uint32_t offset;
     struct bp_reader_chunk *chunk = bp_reader_resolve(reader, BP_ENTRIES, address, &index, &offset);
     if (!chunk || offset != 0)
         return -EBADMSG;
-    size_t size = (size_t)chunk->present * chunk->head.item_size;
-    if (!chunk->entries) {
-        chunk->entries = malloc(size);
-        if (!chunk->entries)
-            return -ENOMEM;
-        int result =
-            bp_reader_pread(reader, chunk->entries, size, chunk->offset + sizeof(struct bp_chunk));
-        if (result)
-            return result;
-    }
+    int result = load_entries(reader, chunk);
+    if (result)
+        return result;
     memcpy(entry, chunk->entries + (size_t)index * chunk->head.item_size, sizeof(*entry));
     return 0;
 }
