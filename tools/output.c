@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See output.h. A directory is one of ours if it holds run.bp, or nothing. While a run goes on it
+ * holds a lock on its run.bp (session.c): moving that directory away would send the files of its
+ * later children into the new one.
+ */
+#include "tools/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEPT_LIMIT 100 /* names DIR.old.1 … tried for a directory with files of others */
+
+enum content { ABSENT, EMPTY, OURS, FOREIGN, NOT_A_DIRECTORY };
+
+struct survey {
+    enum content content;
+    int profiles; /* *.bp apart from run.bp */
+    int others;
+};
+
+static bool is_profile(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && strcmp(name + length - 3, ".bp") == 0;
+}
+
+static struct survey survey(const char *path) {
+    struct survey s = {ABSENT, 0, 0};
+    DIR *dir = opendir(path);
+    if (!dir) {
+        s.content = errno == ENOENT ? ABSENT : errno == ENOTDIR ? NOT_A_DIRECTORY : FOREIGN;
+        return s;
+    }
+    bool session = false;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (strcmp(entry->d_name, BP_SESSION_FILE) == 0)
+            session = true;
+        else if (is_profile(entry->d_name))
+            s.profiles++;
+        else
+            s.others++;
+    }
+    closedir(dir);
+    s.content = session ? OURS : s.profiles + s.others ? FOREIGN : EMPTY;
+    return s;
+}
+
+int bp_output_count(const char *directory) {
+    struct survey s = survey(directory);
+    return s.content == EMPTY || s.content == OURS || s.content == FOREIGN ? s.profiles : -1;
+}
+
+static bool is_in_use(const char *directory) {
+    char path[PATH_MAX + sizeof BP_SESSION_FILE];
+    snprintf(path, sizeof path, "%s/" BP_SESSION_FILE, directory);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    close(fd);
+    return locked;
+}
+
+/* Removes the profiles in it and, if nothing else is left, the directory. */
+static int remove_profiles(const char *path) {
+    DIR *dir = opendir(path);
+    if (!dir)
+        return -1;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (is_profile(entry->d_name))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
+    return rmdir(path);
+}
+
+/* DIR.old with files of others: it stays, under a name of its own. */
+static int keep(const char *old) {
+    char kept[PATH_MAX + 16];
+    for (int i = 1; i < KEPT_LIMIT; i++) {
+        snprintf(kept, sizeof kept, "%s.%d", old, i);
+        if (access(kept, F_OK) == 0)
+            continue;
+        if (rename(old, kept))
+            return -1;
+        bp_note("kept %s as %s: it holds files that battprof did not write", old, kept);
+        return 0;
+    }
+    return -1;
+}
+
+static int clear_old(const char *old, struct bp_error *error) {
+    struct survey s = survey(old);
+    int failed = 0;
+    if (s.content == FOREIGN || s.content == NOT_A_DIRECTORY)
+        return bp_error_set(error, BP_FAILED,
+                            "%s is in the way and is not a profile; move it, or choose another "
+                            "directory with -o",
+                            old);
+    if (s.content == EMPTY)
+        failed = rmdir(old);
+    else if (s.content == OURS)
+        failed = s.others ? keep(old) : remove_profiles(old);
+    if (failed)
+        return bp_error_set(error, BP_FAILED, "%s: cannot be replaced: %s; remove it", old,
+                            strerror(errno));
+    return 0;
+}
+
+static int move_away(const char *wish, struct bp_error *error) {
+    char old[PATH_MAX];
+    if (is_in_use(wish))
+        return bp_error_set(error, BP_FAILED,
+                            "%s is being written by another battprof run; choose another "
+                            "directory with -o",
+                            wish);
+    if (snprintf(old, sizeof old, "%s.old", wish) >= (int)sizeof old)
+        return bp_error_set(error, BP_FAILED, "%s: the name is too long", wish);
+    if (clear_old(old, error))
+        return -1;
+    if (rename(wish, old))
+        return bp_error_set(error, BP_FAILED, "%s: cannot be renamed to %s: %s", wish, old,
+                            strerror(errno));
+    return 0;
+}
+
+static int make(const char *wish, struct bp_error *error) {
+    const char *advice = "; choose another directory with -o";
+    if (mkdir(wish, 0777) == 0)
+        return 0;
+    if (errno == ENOENT)
+        advice = "; make its parent directory first";
+    return bp_error_set(error, BP_FAILED, "%s: cannot make the directory: %s%s", wish,
+                        strerror(errno), advice);
+}
+
+int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_error *error) {
+    char name[PATH_MAX];
+    if (snprintf(name, sizeof name, "%s", wish) >= (int)sizeof name)
+        return bp_error_set(error, BP_FAILED, "%s: the name is too long", wish);
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+        name[n - 1] = 0;
+    struct survey s = survey(name);
+    if (s.content == NOT_A_DIRECTORY)
+        return bp_error_set(error, BP_FAILED, "%s is not a directory; choose another with -o",
+                            name);
+    if (s.content == FOREIGN)
+        return bp_error_set(error, BP_FAILED,
+                            "%s holds files that are not a profile; choose another directory "
+                            "with -o",
+                            name);
+    if (s.content == OURS && move_away(name, error))
+        return -1;
+    if (s.content != EMPTY && make(name, error))
+        return -1;
+    if (access(name, W_OK | X_OK) || !realpath(name, directory))
+        return bp_error_set(error, BP_FAILED, "%s: %s; choose another directory with -o", name,
+                            strerror(errno));
+    return 0;
+}

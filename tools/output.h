@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The directory that a run writes to. The last one is kept as DIR.old; nothing that battprof did
+ * not write is ever removed.
+ */
+#ifndef BP_TOOLS_OUTPUT_H
+#define BP_TOOLS_OUTPUT_H
+
+#include <limits.h>
+
+#include "tools/error.h"
+
+#define BP_SESSION_FILE "run.bp"
+#define BP_DEFAULT_OUTPUT "battprof.out"
+
+/* Makes a new, empty directory at `wish`, moving a profile that is there to `wish`.old, and stores
+ * its absolute path. */
+int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_error *error);
+
+/* Profiles of processes in it (run.bp aside); -1 if it cannot be read. */
+int bp_output_count(const char *directory);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `battprof run`: the target and all its children under libbattprof.so, then the report. Whatever
+ * is wrong with the profiling — no library, no space, no rights — is said in one sentence and the
+ * target runs all the same; only a mistyped command line keeps it from starting. Everything goes to
+ * stderr: stdout is the target's.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/elf_probe.h"
+#include "tools/library.h"
+#include "tools/output.h"
+#include "tools/report.h"
+#include "tools/rules.h"
+#include "tools/session.h"
+#include "tools/target.h"
+
+struct settings {
+    const char *output;
+    struct bp_words hooks;
+    bool no_wait;
+    const char *rules;
+    bool quiet;
+};
+
+static const struct bp_option options[] = {
+    {"output", 'o', "DIR",
+     "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); one that is there is kept as "
+     "DIR.old",
+     bp_option_text, offsetof(struct settings, output)},
+    {"hook", 'k', "PATTERN",
+     "also intercept the exported functions of libraries that match, as 'lib*.so*', or single "
+     "functions, as 'lib.so:sym*'; may be repeated",
+     bp_option_list, offsetof(struct settings, hooks)},
+    {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
+     offsetof(struct settings, no_wait)},
+    {"rules", 'r', "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
+     offsetof(struct settings, rules)},
+    {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
+};
+
+const struct bp_command bp_command_run = {
+    .name = "run",
+    .summary = "run a command and its children under the profiler, then report",
+    .usage = "[options] [--] COMMAND [ARGUMENT]...",
+    .about = "Runs COMMAND with libbattprof.so preloaded, in it and in all its children, and "
+             "prints the report on stderr. The exit status is COMMAND's; 125 to 127 if it could "
+             "not be started.",
+    .next = "Examples:\n"
+            "  battprof run -- ./run_batt -c 100\n"
+            "  battprof run --hook 'libjansson.so*' -o first -- ./run_batt\n"
+            "Next: battprof report",
+    .options = options,
+    .option_count = BP_OPTION_COUNT(options),
+    .options_first = true,
+    .main = bp_cmd_run,
+};
+
+#define ENVIRONMENT 6
+
+struct run {
+    struct settings settings;
+    struct bp_target target;
+    struct bp_probe probe;
+    char *environment[ENVIRONMENT + 1];
+    size_t assigned;
+    char hooks[4096]; /* comma separated, for BATTPROF_HOOK */
+    char library[PATH_MAX];
+    char directory[PATH_MAX];
+    struct bp_session session;
+    bool profiled;
+};
+
+static int check_hooks(struct run *run, struct bp_error *error) {
+    const char *inherited = getenv("BATTPROF_HOOK");
+    size_t used = 0, size = sizeof run->hooks;
+    if (inherited && inherited[0])
+        used = (size_t)snprintf(run->hooks, size, "%s", inherited);
+    for (size_t i = 0; i < run->settings.hooks.count; i++) {
+        const char *word = run->settings.hooks.word[i], *colon = strchr(word, ':');
+        if (colon == word || (colon && !colon[1]))
+            return bp_error_set(error, BP_USAGE,
+                                "run: --hook '%s': write 'lib*.so*' or 'lib.so:sym*'", word);
+        if (used < size)
+            used += (size_t)snprintf(run->hooks + used, size - used, "%s%s", used ? "," : "", word);
+    }
+    if (used >= size)
+        return bp_error_set(error, BP_USAGE, "run: the --hook patterns are too long together");
+    return 0;
+}
+
+/* A rule file with a slip must not cost an hour of profiling: said before, left out after. */
+static void check_rules(struct run *run) {
+    struct bp_error error = {0};
+    if (!run->settings.rules || bp_rules_check(run->settings.rules, &error) == 0)
+        return;
+    bp_note("%s; the report will use the built-in rules", error.text);
+    run->settings.rules = NULL;
+}
+
+static void assign(struct run *run, const char *name, const char *value) {
+    char *text;
+    if (run->assigned < ENVIRONMENT && asprintf(&text, "%s=%s", name, value) >= 0)
+        run->environment[run->assigned++] = text;
+}
+
+static void fill_environment(struct run *run) {
+    const char *others = getenv("LD_PRELOAD");
+    char *preload = NULL;
+    if (others && others[0] && asprintf(&preload, "%s:%s", run->library, others) < 0)
+        preload = NULL;
+    assign(run, "LD_PRELOAD", preload ? preload : run->library);
+    free(preload);
+    assign(run, "BATTPROF_DIR", run->directory);
+    assign(run, "BATTPROF_TREE", run->session.path);
+    assign(run, "BATTPROF_QUIET", "1");
+    if (run->hooks[0])
+        assign(run, "BATTPROF_HOOK", run->hooks);
+    if (run->settings.no_wait)
+        assign(run, "BATTPROF_WAIT", "0");
+    run->target.environment = run->environment;
+}
+
+static int prepare(struct run *run, struct bp_error *error) {
+    const char *output = run->settings.output ? run->settings.output : BP_DEFAULT_OUTPUT;
+    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path, run->hooks};
+    if (bp_library_find(run->library, error) || bp_library_avoid_blanks(run->library, error))
+        return -1;
+    if (bp_output_prepare(output, run->directory, error) ||
+        bp_session_init(&run->session, &about, error))
+        return -1;
+    fill_environment(run);
+    return 0;
+}
+
+/* True if it is worth preparing a profile. A foreign loader would only complain about our library,
+ * or, musl's, refuse to run the program. */
+static bool check_program(const struct run *run) {
+    enum bp_probe_kind kind = run->probe.kind;
+    if (kind == BP_PROBE_FINE)
+        return true;
+    if (kind == BP_PROBE_NOT_FOUND || kind == BP_PROBE_NOT_EXECUTABLE)
+        return false; /* exec is about to say so */
+    bp_note("%s %s%s", run->probe.program, bp_probe_reason(kind),
+            kind == BP_PROBE_UNREADABLE ? "" : ". It runs unprofiled");
+    return kind != BP_PROBE_32BIT && kind != BP_PROBE_MACHINE && kind != BP_PROBE_LIBC;
+}
+
+static void explain_empty(const struct run *run) {
+    enum bp_probe_kind kind = run->probe.kind;
+    if (kind != BP_PROBE_FINE && kind != BP_PROBE_UNREADABLE)
+        bp_note("nothing was recorded in %s, as announced", run->directory);
+    else
+        bp_note("nothing was recorded: no process loaded %s or could write to %s (sudo, env -i and "
+                "containers hide both); battprof doctor tests this machine",
+                run->library, run->directory);
+}
+
+static void report(struct run *run, unsigned running) {
+    struct bp_error error = {0};
+    if (bp_output_count(run->directory) <= 0) {
+        explain_empty(run);
+        return;
+    }
+    if (!run->settings.quiet &&
+        bp_report_print(run->directory, run->settings.rules, stderr, &error))
+        bp_error_print(&error);
+    if (running)
+        bp_note("%u process%s of the run %s not ended; see them later with: battprof report %s",
+                running, running == 1 ? "" : "es", running == 1 ? "has" : "have", run->directory);
+}
+
+static int run_target(struct run *run, struct bp_error *error) {
+    unsigned running = 0;
+    uint64_t ended = 0;
+    if (run->profiled)
+        bp_session_begin(&run->session);
+    int failed = bp_target_start(&run->target, error);
+    if (!failed) {
+        bp_target_wait(&run->target);
+        if (run->profiled)
+            ended = bp_session_now(&run->session);
+        bp_target_reap(&run->target);
+    }
+    if (run->profiled) {
+        if (!failed)
+            running = bp_session_end(&run->session, run->target.pid, run->target.status, ended);
+        bp_session_fini(&run->session);
+        if (!failed)
+            report(run, running);
+        bp_library_unlink(run->library);
+    }
+    return failed ? -1 : 0;
+}
+
+static int start(struct run *run, char **command, struct bp_error *error) {
+    struct bp_error trouble = {0};
+    run->target.argv = command;
+    if (check_hooks(run, error))
+        return -1;
+    bp_probe_command(command[0], &run->probe);
+    check_rules(run);
+    if (check_program(run)) {
+        if (prepare(run, &trouble))
+            bp_note("%s. The target runs unprofiled", trouble.text);
+        else
+            run->profiled = true;
+    }
+    return run_target(run, error);
+}
+
+int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
+    static struct run run; /* zero; too big for the stack's taste */
+    int first = bp_options_parse(&bp_command_run, &run.settings, argc, argv, error);
+    if (first == 0)
+        return BP_FINE;
+    if (first == argc)
+        bp_error_set(error, BP_USAGE, "run: no command; try: battprof run -- ./run_batt");
+    if (first < 0 || first == argc || start(&run, argv + first, error)) {
+        if (error->status == BP_USAGE)
+            error->status = BP_RUN_FAILED;
+        return error->status;
+    }
+    for (size_t i = 0; i < run.assigned; i++)
+        free(run.environment[i]);
+    return bp_target_leave(&run.target);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See session.h. The file is preallocated, so neither we nor a target can meet SIGBUS on a full
+ * disk; and it stays locked while the run goes on (output.c asks).
+ */
+#include "tools/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/clock.h"
+#include "profile/tree.h"
+#include "tools/output.h"
+
+#define PAGES(bytes) (((bytes) + BP_PAGE - 1) / BP_PAGE * BP_PAGE)
+#define TREE_SIZE PAGES(sizeof(struct bp_chunk) + sizeof(struct bp_tree))
+#define REAPED_SIZE BP_PAGE
+#define FILE_SIZE (BP_PAGE + TREE_SIZE + REAPED_SIZE)
+
+/* Between two readings for the first estimate of the rate: 50 ns of doubt in 2 ms are 25 ppm. The
+ * pair taken at the end makes it exact; this one serves if we are killed before. */
+#define CALIBRATION_NS 2000000
+
+static int map_file(struct bp_session *session, struct bp_error *error) {
+    session->fd = open(session->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (session->fd < 0)
+        return bp_error_set(error, BP_FAILED, "%s: %s; choose another directory with -o",
+                            session->path, strerror(errno));
+    int failed = posix_fallocate(session->fd, 0, FILE_SIZE);
+    if (failed)
+        return bp_error_set(error, BP_FAILED,
+                            "%s: %s; free some space or choose another directory with -o",
+                            session->path, strerror(failed));
+    void *memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, session->fd, 0);
+    if (memory == MAP_FAILED)
+        return bp_error_set(error, BP_FAILED,
+                            "%s: cannot be mapped: %s; choose a directory on another file system "
+                            "with -o",
+                            session->path, strerror(errno));
+    session->header = memory;
+    flock(session->fd, LOCK_EX | LOCK_NB); /* where locks are unknown we do without */
+    return 0;
+}
+
+static void join_words(char *to, size_t size, char **words) {
+    size_t used = 0;
+    to[0] = 0;
+    for (; *words && used + 1 < size; words++) {
+        int n = snprintf(to + used, size - used, "%s%s", used ? " " : "", *words);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void read_line(const char *path, char *to, size_t size) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return;
+    if (!fgets(to, (int)size, file))
+        to[0] = 0;
+    to[strcspn(to, "\n")] = 0;
+    fclose(file);
+}
+
+static uint64_t estimate_rate(uint32_t clock, struct bp_clock_pair first) {
+    if (clock == BP_CLOCK_MONOTONIC)
+        return 1000000000u;
+    nanosleep(&(struct timespec){0, CALIBRATION_NS}, NULL);
+    struct bp_clock_pair second = bp_clock_pair_now(clock);
+    uint64_t ns = second.monotonic_ns - first.monotonic_ns;
+    return ns ? (uint64_t)((double)(second.ticks - first.ticks) * 1e9 / (double)ns) : 0;
+}
+
+static void fill_header(struct bp_header *header, const struct bp_session_about *about) {
+    memcpy(header->magic, BP_MAGIC, sizeof header->magic);
+    header->major = BP_MAJOR;
+    header->minor = BP_MINOR;
+    header->header_size = BP_PAGE;
+    header->byte_order = BP_BYTE_ORDER;
+    header->clock = bp_clock_kind();
+    header->flags = BP_HAS_TREE | BP_SESSION;
+    header->state = BP_RUNNING;
+    header->pid = getpid();
+    header->parent_pid = getppid();
+    header->exit_status = -1;
+    header->used = FILE_SIZE;
+    header->first = bp_clock_pair_now(header->clock);
+    header->ticks_per_s = estimate_rate(header->clock, header->first);
+    snprintf(header->executable, sizeof header->executable, "%s", about->executable);
+    snprintf(header->hooks, sizeof header->hooks, "%s", about->hooks);
+    snprintf(header->version, sizeof header->version, "%s", BP_VERSION);
+    join_words(header->command, sizeof header->command, about->command);
+    if (!getcwd(header->directory, sizeof header->directory))
+        header->directory[0] = 0;
+    gethostname(header->host, sizeof header->host - 1);
+    read_line("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
+}
+
+static struct bp_chunk *add_chunk(struct bp_session *session, size_t offset, size_t size,
+                                  uint16_t kind, uint16_t item_size) {
+    struct bp_chunk *chunk = (struct bp_chunk *)((char *)session->header + offset);
+    chunk->kind = kind;
+    chunk->item_size = item_size;
+    chunk->size = size;
+    chunk->address = (uint64_t)(uintptr_t)chunk;
+    chunk->thread = BP_NO_THREAD;
+    chunk->capacity = (uint32_t)((size - sizeof *chunk) / item_size);
+    chunk->magic = BP_CHUNK_MAGIC;
+    return chunk;
+}
+
+int bp_session_init(struct bp_session *session, const struct bp_session_about *about,
+                    struct bp_error *error) {
+    memset(session, 0, sizeof *session);
+    session->fd = -1;
+    int length =
+        snprintf(session->path, sizeof session->path, "%s/" BP_SESSION_FILE, about->directory);
+    if (length >= (int)sizeof session->path)
+        return bp_error_set(error, BP_FAILED, "%s: the name is too long", about->directory);
+    if (map_file(session, error)) {
+        if (session->fd >= 0)
+            unlink(session->path);
+        bp_session_fini(session);
+        return -1;
+    }
+    fill_header(session->header, about);
+    session->tree_chunk = add_chunk(session, BP_PAGE, TREE_SIZE, BP_TREE, sizeof(struct bp_tree));
+    session->reaped_chunk =
+        add_chunk(session, BP_PAGE + TREE_SIZE, REAPED_SIZE, BP_REAPED, sizeof(struct bp_reaped));
+    session->tree = (struct bp_tree *)(session->tree_chunk + 1);
+    session->reaped = (struct bp_reaped *)(session->reaped_chunk + 1);
+    session->tree->clock = session->header->clock;
+    session->tree_chunk->count = 1;
+    bp_session_begin(session);
+    return 0;
+}
+
+uint64_t bp_session_now(const struct bp_session *session) {
+    return bp_clock_now(session->header->clock);
+}
+
+void bp_session_begin(struct bp_session *session) {
+    session->header->start = bp_session_now(session);
+    session->tree->start = session->header->start;
+}
+
+/* A zombie nobody waits for is as dead as one that is gone: its threads run no more. */
+static bool is_gone(pid_t pid) {
+    char path[64], stat[512] = "";
+    if (kill(pid, 0) && errno == ESRCH)
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    read_line(path, stat, sizeof stat);
+    const char *name_end = strrchr(stat, ')');
+    return name_end && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
+static unsigned release_dead(struct bp_tree *tree, uint64_t ticks) {
+    unsigned running = 0;
+    for (unsigned i = 0; i < BP_TREE_SLOTS; i++) {
+        struct bp_tree_slot *slot = &tree->slots[i];
+        int32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
+        if (pid <= 0)
+            continue;
+        if (is_gone(pid))
+            bp_tree_release(tree, slot, ticks);
+        else
+            running++;
+    }
+    return running;
+}
+
+unsigned bp_session_end(struct bp_session *session, pid_t pid, int status, uint64_t ticks) {
+    struct bp_header *header = session->header;
+    uint64_t v = bp_tree_advance(session->tree, ticks, 0).v;
+    *session->reaped = (struct bp_reaped){.pid = pid, .status = status, .ticks = ticks, .v = v};
+    session->reaped_chunk->count = 1;
+    unsigned running = release_dead(session->tree, ticks);
+    header->end = ticks;
+    header->end_v = v;
+    header->last = bp_clock_pair_now(header->clock);
+    /* As a shell would put it; the exact status is in the reaped record. */
+    header->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    header->state = BP_EXITED;
+    return running;
+}
+
+void bp_session_fini(struct bp_session *session) {
+    if (session->header)
+        munmap(session->header, FILE_SIZE);
+    if (session->fd >= 0)
+        close(session->fd);
+    session->header = NULL;
+    session->fd = -1;
+}
