@@ -3,29 +3,10 @@
  * --help from an option table: two columns, 80 wide, so that it can be read on any terminal and
  * pasted into any mail.
  */
-#include <string.h>
-
 #include "tools/options.h"
+#include "tools/wrap.h"
 
-#define WIDTH 79
 #define HELP_COLUMN 26
-
-/* Prints words from column `column` on, wrapped and indented to `indent`. */
-static void print_wrapped(const char *text, int column, int indent, FILE *out) {
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column + 1 + length > WIDTH && column > indent) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        }
-        if (column > indent)
-            column += fprintf(out, " ");
-        column += fprintf(out, "%.*s", length, text);
-        text += length;
-        text += strspn(text, " ");
-    }
-    fprintf(out, "\n");
-}
 
 static void print_option(const struct bp_option *option, FILE *out) {
     int column = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
@@ -37,16 +18,16 @@ static void print_option(const struct bp_option *option, FILE *out) {
         column = 0;
     }
     fprintf(out, "%*s", HELP_COLUMN - column, "");
-    print_wrapped(option->help, HELP_COLUMN, HELP_COLUMN, out);
+    bp_wrap_print(option->help, HELP_COLUMN, HELP_COLUMN, out);
 }
 
 void bp_options_help(const struct bp_command *command, FILE *out) {
     static const struct bp_option help = {.name = "help", .letter = 'h', .help = "show this text"};
     int column = fprintf(out, "Usage: battprof %s", command->name);
-    print_wrapped(command->usage, column, 7, out);
+    bp_wrap_print(command->usage, column, 7, out);
     if (command->about) {
         fprintf(out, "\n");
-        print_wrapped(command->about, 0, 0, out);
+        bp_wrap_print(command->about, 0, 0, out);
     }
     fprintf(out, "\nOptions:\n");
     for (size_t i = 0; i < command->option_count; i++)

@@ -95,10 +95,14 @@ static int check_hooks(struct run *run, struct bp_error *error) {
 /* A rule file with a slip must not cost an hour of profiling: said before, left out after. */
 static void check_rules(struct run *run) {
     struct bp_error error = {0};
-    if (!run->settings.rules || bp_rules_check(run->settings.rules, &error) == 0)
+    if (!run->settings.rules)
         return;
-    bp_note("%s; the report will use the built-in rules", error.text);
-    run->settings.rules = NULL;
+    struct bp_rules *rules = bp_rules_new(run->settings.rules, &error);
+    if (!rules) {
+        bp_note("%s; the report will use the built-in rules", error.text);
+        run->settings.rules = NULL;
+    }
+    bp_rules_free(rules);
 }
 
 static void assign(struct run *run, const char *name, const char *value) {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The checks of `battprof doctor`. Each looks at one thing and fills in a finding; none changes
+ * anything that outlives it.
+ */
+#ifndef BP_TOOLS_DOCTOR_H
+#define BP_TOOLS_DOCTOR_H
+
+enum bp_mark {
+    BP_GOOD,   /* ok */
+    BP_ABSENT, /* --: not there, and what is missing because of it */
+    BP_BAD     /* !!: wrong, with the cure */
+};
+
+struct bp_finding {
+    enum bp_mark mark;
+    char text[512]; /* what is there and what works because of it */
+    char cure[512]; /* how to fix it; empty if there is nothing to fix */
+};
+
+typedef void bp_doctor_check(struct bp_finding *finding);
+
+/* doctor_host.c */
+bp_doctor_check bp_doctor_architecture;
+bp_doctor_check bp_doctor_clock;
+bp_doctor_check bp_doctor_container;
+bp_doctor_check bp_doctor_glibc;
+bp_doctor_check bp_doctor_kernel;
+bp_doctor_check bp_doctor_perf_event;
+bp_doctor_check bp_doctor_permissions;
+bp_doctor_check bp_doctor_ptrace;
+bp_doctor_check bp_doctor_shadow_stack;
+
+/* doctor_target.c */
+bp_doctor_check bp_doctor_library;
+bp_doctor_check bp_doctor_output;
+bp_doctor_check bp_doctor_preload;
+
+/* doctor_runtime.c */
+bp_doctor_check bp_doctor_cuda_driver;
+bp_doctor_check bp_doctor_cupti;
+bp_doctor_check bp_doctor_python;
+
+void bp_finding_set(struct bp_finding *finding, enum bp_mark mark, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void bp_finding_cure(struct bp_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

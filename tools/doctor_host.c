@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the machine is: CPU, kernel, C library, clock, and which of the usual profiling interfaces
+ * it forbids. We need none of those; that is said too, because people look for it.
+ */
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/clock.h"
+#include "tools/doctor.h"
+
+#define ARCH_SHSTK_STATUS 0x5005 /* asm/prctl.h of Linux 6.6; not in older headers */
+#define NEEDED_GLIBC 31          /* 2.31: Debian 11, Ubuntu 20.04 */
+
+/* The rest of the line "key<blanks>:<blanks>value"; false if there is none. */
+static int read_value(const char *path, const char *key, char *value, size_t size) {
+    char line[4096];
+    FILE *file = fopen(path, "re");
+    int found = 0;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, key, strlen(key)))
+            continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        colon[strcspn(colon, "\n")] = 0;
+        snprintf(value, size, "%s", colon);
+        found = 1;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+void bp_doctor_architecture(struct bp_finding *finding) {
+#ifdef __x86_64__
+    char model[128] = "x86-64";
+    uint32_t a = 1, b, c, d;
+    __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    read_value("/proc/cpuinfo", "model name", model, sizeof model);
+    if (c >> 13 & 1)
+        bp_finding_set(finding, BP_GOOD, "x86-64, %s, %ld CPUs", model,
+                       sysconf(_SC_NPROCESSORS_ONLN));
+    else
+        bp_finding_set(finding, BP_BAD, "%s has no cmpxchg16b, which the wall page needs", model);
+#else
+    bp_finding_set(finding, BP_BAD, "not x86-64: the library loads and stays out of the way");
+    bp_finding_cure(finding, "profile on an x86-64 machine");
+#endif
+}
+
+void bp_doctor_kernel(struct bp_finding *finding) {
+    struct utsname name;
+    uname(&name);
+    bp_finding_set(finding, BP_GOOD, "%s %s; no module, no setting needed", name.sysname,
+                   name.release);
+}
+
+void bp_doctor_glibc(struct bp_finding *finding) {
+    const char *version = gnu_get_libc_version();
+    int major = 0, minor = 0;
+    sscanf(version, "%d.%d", &major, &minor);
+    if (major > 2 || (major == 2 && minor >= NEEDED_GLIBC)) {
+        bp_finding_set(finding, BP_GOOD, "%s (2.%d or newer needed)", version, NEEDED_GLIBC);
+        return;
+    }
+    bp_finding_set(finding, BP_BAD, "%s is older than 2.%d", version, NEEDED_GLIBC);
+    bp_finding_cure(finding, "build libbattprof.so on this machine");
+}
+
+void bp_doctor_clock(struct bp_finding *finding) {
+    if (bp_clock_kind() != BP_CLOCK_TSC) {
+        const char *why = bp_clock_tsc_invariant()
+                              ? "the kernel has found the time stamp counters out of step"
+                              : "the CPU (or hypervisor) offers no invariant time stamp counter";
+        bp_finding_set(finding, BP_ABSENT,
+                       "CLOCK_MONOTONIC: %s; a call costs some 100 ns more, which is subtracted",
+                       why);
+        return;
+    }
+    struct bp_clock_pair a = bp_clock_pair_now(BP_CLOCK_TSC);
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+    struct bp_clock_pair b = bp_clock_pair_now(BP_CLOCK_TSC);
+    double ghz = (double)(b.ticks - a.ticks) / (double)(b.monotonic_ns - a.monotonic_ns);
+    bp_finding_set(finding, BP_GOOD, "invariant time stamp counter, %.3f GHz", ghz);
+}
+
+void bp_doctor_shadow_stack(struct bp_finding *finding) {
+    char flags[4096] = "";
+    unsigned long features = 0;
+    read_value("/proc/cpuinfo", "flags", flags, sizeof flags);
+    if (!strstr(flags, " user_shstk")) {
+        bp_finding_set(finding, BP_ABSENT, "the CPU or kernel has none for programs");
+        return;
+    }
+    syscall(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features);
+    bp_finding_set(finding, BP_GOOD, "%s; our stubs keep calls and returns paired",
+                   features & 1 ? "on for this process" : "available, off for this process");
+}
+
+void bp_doctor_permissions(struct bp_finding *finding) {
+    struct rlimit size;
+    getrlimit(RLIMIT_FSIZE, &size);
+    if (size.rlim_cur != RLIM_INFINITY && size.rlim_cur < 64u << 20) {
+        bp_finding_set(finding, BP_BAD, "files may not grow beyond %llu kB",
+                       (unsigned long long)size.rlim_cur / 1024);
+        bp_finding_cure(finding, "ulimit -f unlimited");
+        return;
+    }
+    bp_finding_set(finding, BP_GOOD,
+                   "%s; no privilege needed. Programs of other users, setuid and sudo cannot be "
+                   "followed",
+                   geteuid() ? "ordinary user" : "root");
+}
+
+void bp_doctor_container(struct bp_finding *finding) {
+    const char *kind = getenv("KAGGLE_KERNEL_RUN_TYPE")          ? "Kaggle"
+                       : getenv("COLAB_RELEASE_TAG")             ? "Colab"
+                       : getenv("KUBERNETES_SERVICE_HOST")       ? "Kubernetes"
+                       : access("/.dockerenv", F_OK) == 0        ? "Docker"
+                       : access("/run/.containerenv", F_OK) == 0 ? "Podman"
+                       : getenv("container")                     ? getenv("container")
+                                                                 : NULL;
+    char filter[16] = "0";
+    read_value("/proc/self/status", "Seccomp", filter, sizeof filter);
+    const char *seccomp = atoi(filter) ? "a seccomp filter is on" : "no seccomp filter";
+    if (kind)
+        bp_finding_set(finding, BP_GOOD, "%s, %s: profiling works in it", kind, seccomp);
+    else
+        bp_finding_set(finding, BP_ABSENT, "none seen, %s", seccomp);
+}
+
+void bp_doctor_perf_event(struct bp_finding *finding) {
+    struct perf_event_attr event = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof event,
+        .config = PERF_COUNT_SW_CPU_CLOCK,
+        .exclude_kernel = 1,
+    };
+    long fd = syscall(SYS_perf_event_open, &event, 0, -1, -1, 0);
+    if (fd < 0) {
+        bp_finding_set(finding, BP_ABSENT, "not allowed (%s); not needed", strerror(errno));
+        return;
+    }
+    close((int)fd);
+    bp_finding_set(finding, BP_GOOD, "allowed; not used");
+}
+
+void bp_doctor_ptrace(struct bp_finding *finding) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? 1 : 0);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        bp_finding_set(finding, BP_GOOD, "allowed; not used");
+    else
+        bp_finding_set(finding, BP_ABSENT, "not allowed; not needed");
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Does the thing itself work: the library is there, /bin/true runs under it and leaves a profile,
+ * and the current directory can hold one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/format.h"
+#include "tools/doctor.h"
+#include "tools/elf_probe.h"
+#include "tools/library.h"
+
+#define SUBJECT "/bin/true"
+
+static const struct {
+    unsigned long magic;
+    const char *name;
+} file_systems[] = {
+    {0x01021994, "tmpfs"}, {0x58465342, "xfs"}, {0x5346544e, "ntfs"},      {0x61756673, "aufs"},
+    {0x65735546, "fuse"},  {0x6969, "nfs"},     {0x794c7630, "overlayfs"}, {0x9123683e, "btrfs"},
+    {0x2fc12fc1, "zfs"},   {0xef53, "ext4"},    {0xff534d42, "cifs"},      {0x01021997, "9p"},
+};
+
+void bp_doctor_library(struct bp_finding *finding) {
+    struct bp_error error = {0};
+    char path[PATH_MAX], loader[PATH_MAX];
+    if (bp_library_find(path, &error)) {
+        bp_finding_set(finding, BP_BAD, "%s", error.text);
+        return;
+    }
+    enum bp_probe_kind kind = bp_probe_elf(path, loader);
+    if (kind != BP_PROBE_FINE && kind != BP_PROBE_STATIC) /* a library names no loader */
+        bp_finding_set(finding, BP_BAD, "%s %s", path, bp_probe_reason(kind));
+    else
+        bp_finding_set(finding, BP_GOOD, "%.400s", path);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Runs SUBJECT, stderr into `log`; returns the seconds, or -1 if it did not exit with 0. */
+static double run_subject(const char *library, const char *directory, const char *log) {
+    double start = now();
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        dup2(fd, STDERR_FILENO);
+        unsetenv("BATTPROF_TREE");
+        if (library) {
+            setenv("LD_PRELOAD", library, 1);
+            setenv("BATTPROF_DIR", directory, 1);
+            setenv("BATTPROF_QUIET", "1", 1);
+        }
+        execl(SUBJECT, SUBJECT, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? now() - start : -1;
+}
+
+/* Removes what the trial left; returns 1 if there was a profile with a good beginning. */
+static int collect(const char *directory) {
+    DIR *dir = opendir(directory);
+    int found = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char magic[8] = "";
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+        if (entry->d_name[0] != '.' && fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic)
+            found |= memcmp(magic, BP_MAGIC, sizeof magic) == 0;
+        if (fd >= 0)
+            close(fd);
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(directory);
+    return found;
+}
+
+static void read_first_line(const char *path, char *line, int size) {
+    FILE *file = fopen(path, "re");
+    line[0] = 0;
+    if (file && !fgets(line, size, file))
+        line[0] = 0;
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = 0;
+}
+
+void bp_doctor_preload(struct bp_finding *finding) {
+    struct bp_error error = {0};
+    char library[PATH_MAX], directory[] = "/tmp/battprof-doctor-XXXXXX", log[64], line[256];
+    if (bp_library_find(library, &error) || bp_library_avoid_blanks(library, &error)) {
+        bp_finding_set(finding, BP_BAD, "not tried: there is no library");
+        return;
+    }
+    if (!mkdtemp(directory)) {
+        bp_finding_set(finding, BP_BAD, "not tried: /tmp: %s", strerror(errno));
+        bp_library_unlink(library);
+        return;
+    }
+    snprintf(log, sizeof log, "%s/log", directory);
+    double bare = run_subject(NULL, directory, log);
+    double seconds = run_subject(library, directory, log);
+    read_first_line(log, line, sizeof line);
+    int found = collect(directory);
+    bp_library_unlink(library);
+    if (found && seconds >= 0)
+        bp_finding_set(finding, BP_GOOD,
+                       SUBJECT " ran under it and left a profile: %.1f ms, "
+                               "without it %.1f",
+                       seconds * 1e3, bare * 1e3);
+    else
+        bp_finding_set(finding, BP_BAD, SUBJECT " %s%s%s",
+                       seconds < 0 ? "failed under it" : "left no profile", line[0] ? ": " : "",
+                       line);
+    if (finding->mark == BP_BAD)
+        bp_finding_cure(finding, "rebuild libbattprof.so on this machine: tools/demo");
+}
+
+/* A profile is a file mapped MAP_SHARED: what is stored must be in the file. */
+static int try_mapping(void) {
+    char name[] = "battprof-doctor-XXXXXX", back = 0;
+    int fd = mkstemp(name), result;
+    if (fd < 0)
+        return errno;
+    unlink(name);
+    result = posix_fallocate(fd, 0, BP_PAGE);
+    char *memory =
+        result ? MAP_FAILED : mmap(NULL, BP_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        result = result ? result : errno;
+    } else {
+        memory[100] = 'b';
+        result = pread(fd, &back, 1, 100) == 1 && back == 'b' ? 0 : EIO;
+        munmap(memory, BP_PAGE);
+    }
+    close(fd);
+    return result;
+}
+
+void bp_doctor_output(struct bp_finding *finding) {
+    struct statfs fs;
+    const char *name = "a file system";
+    int failed = try_mapping();
+    if (statfs(".", &fs))
+        memset(&fs, 0, sizeof fs);
+    for (size_t i = 0; i < sizeof file_systems / sizeof file_systems[0]; i++)
+        if (file_systems[i].magic == (unsigned long)fs.f_type)
+            name = file_systems[i].name;
+    double megabytes = (double)fs.f_bavail * (double)fs.f_bsize / 1e6;
+    if (failed) {
+        bp_finding_set(finding, BP_BAD,
+                       "this directory (%s, %.0f MB free) cannot hold a profile: "
+                       "%s",
+                       name, megabytes, strerror(failed));
+        bp_finding_cure(finding, "run elsewhere or use: battprof run -o DIR");
+        return;
+    }
+    bp_finding_set(finding, megabytes < 100 ? BP_BAD : BP_GOOD,
+                   "this directory: %s, %.0f MB free, shared mappings work", name, megabytes);
+    if (megabytes < 100)
+        bp_finding_cure(finding, "free some space; each thread takes up to 1 MB");
+}
