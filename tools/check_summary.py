@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The end of tools/check: logs of failed tests, reasons of skipped ones, and the one line that
+counts them all. Reads meson's testlog.json: one JSON object a line for each test."""
+import json
+import os
+import sys
+
+PASSED = {"OK", "EXPECTEDFAIL"}
+
+
+def load(path):
+    """The tests of one build directory; a log that is not there is one failed test."""
+    build = path.split(os.sep)[0]
+    try:
+        with open(path, encoding="utf-8", errors="replace") as log:
+            tests = [json.loads(line) for line in log if line.strip()]
+    except (OSError, ValueError) as error:
+        return [{"name": f"{build}: {error}", "result": "ERROR"}]
+    for test in tests:
+        test["name"] = f"{build}: {test['name']}"
+    return tests
+
+
+def print_failed(test, lines=80):
+    print(f"\n--- {test['name']}: {test['result']} (status {test.get('returncode', '?')})")
+    for stream in ("stdout", "stderr"):
+        for line in (test.get(stream) or "").splitlines()[-lines:]:
+            print("    " + line)
+
+
+def skip_reason(test):
+    output = (test.get("stdout") or "") + "\n" + (test.get("stderr") or "")
+    words = [line.strip() for line in output.splitlines() if line.strip()]
+    return words[-1] if words else "no reason given"
+
+
+def main():
+    broken_steps = int(sys.argv[1])
+    tests = [test for path in sys.argv[2:] for test in load(path)]
+    skipped = [test for test in tests if test["result"] == "SKIP"]
+    passed = [test for test in tests if test["result"] in PASSED]
+    failed = [test for test in tests if test not in skipped and test not in passed]
+    for test in failed:
+        print_failed(test)
+    if skipped:
+        print("\nSkipped:")
+    for test in skipped:
+        print(f"  {test['name']}: {skip_reason(test)}")
+    if failed:
+        print("\nFailed:")
+    for test in failed:
+        print(f"  {test['name']}: {test['result']}")
+    failures = len(failed) + broken_steps
+    print(f"\n{len(passed)} passed, {failures} failed, {len(skipped)} skipped")
+    return 1 if failures or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
