@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""Runs subjects bare and profiled and compares them.
+
+A case file defines functions marked @case and ends with main(). Every run of a subject happens in
+a fresh directory with a zeroed file `counters`, in which the subject libraries count their calls
+(subjects/count.h): the truth that the profile is compared with. `pair()` runs a command bare and
+profiled and requires the same stdout, stderr and exit status or signal.
+
+meson gives the places: BATTPROF_LIB, BATTPROF_CMD, E2E_BIN (built subjects). E2E_KEEP=1 keeps all
+directories; those of failures are always kept and named, with a command to repeat.
+"""
+import json
+import os
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+LIB = os.path.abspath(os.environ.get("BATTPROF_LIB", "libbattprof.so"))
+CMD = os.path.abspath(os.environ.get("BATTPROF_CMD", "battprof"))
+BIN = os.path.abspath(os.environ.get("E2E_BIN", "."))
+SUBJECTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "subjects")
+RECORD = struct.Struct("32s32sQQ")  # struct count_record of subjects/count.h
+RECORDS = 256
+PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+
+cases = []
+state = {"dirs": [], "commands": []}
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def case(function):
+    cases.append((function, 1))
+    return function
+
+
+def timed(function):
+    """A case about time: two noisy cores may spoil a run, so it gets three tries."""
+    cases.append((function, 3))
+    return function
+
+
+def check(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def equal(what, got, want):
+    check(got == want, "%s: got %r, want %r" % (what, got, want))
+
+
+def close_to(what, got, want, part, slack=0.0):
+    limit = abs(want) * part + slack
+    check(abs(got - want) <= limit,
+          "%s: got %.6f, want %.6f within %.6f (off by %.3f %%)"
+          % (what, got, want, limit, 100 * (got - want) / want if want else 0))
+
+
+def subject(name):
+    path = os.path.join(BIN, name)
+    if not os.path.exists(path):
+        raise Skip("subject %s was not built" % name)
+    return path
+
+
+def need(tool):
+    path = shutil.which(tool)
+    if not path:
+        raise Skip("%s is not installed" % tool)
+    return path
+
+
+def new_dir():
+    path = tempfile.mkdtemp(prefix="battprof-e2e-")
+    os.chmod(path, 0o777)
+    state["dirs"].append(path)
+    return path
+
+
+def base_env(extra=None):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(("BATTPROF", "E2E_", "LD_", "MESON", "MALLOC_"))}
+    env["BATTPROF_QUIET"] = "1"
+    env["LC_ALL"] = "C.UTF-8"
+    for key, value in (extra or {}).items():
+        if value is None:
+            env.pop(key, None)
+        else:
+            env[key] = value
+    return env
+
+
+class Run:
+    """One finished run: its directory, where the profile is, and what came out."""
+
+    def __init__(self, directory, profile, argv):
+        self.dir, self.profile, self.argv = directory, profile, argv
+        self.status, self.stdout, self.stderr = None, b"", b""
+
+    def counts(self):
+        """{(library, function): [entered, returned]} as counted by the libraries themselves."""
+        truth = {}
+        with open(os.path.join(self.dir, "counters"), "rb") as f:
+            data = f.read()
+        for i in range(RECORDS):
+            library, name, entered, returned = RECORD.unpack_from(data, i * RECORD.size)
+            if name[0]:
+                key = (library.split(b"\0")[0].decode(), name.split(b"\0")[0].decode())
+                truth[key] = [entered, returned]
+        return truth
+
+    def files(self):
+        if not os.path.isdir(self.profile):
+            return []
+        return sorted(f for f in os.listdir(self.profile) if f.endswith(".bp"))
+
+    def report(self, *options):
+        command = [CMD, "report", "--json"] + list(options) + [self.profile]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                              env=base_env())
+        check(done.returncode == 0, "%s: status %d: %s"
+              % (shlex.join(command), done.returncode, done.stderr.decode(errors="replace")))
+        try:
+            return json.loads(done.stdout)
+        except ValueError as error:
+            raise Failure("%s: not JSON: %s" % (shlex.join(command), error))
+
+    def text(self, name):
+        with open(os.path.join(self.dir, name)) as f:
+            return f.read()
+
+
+def start(argv, profiled, how="preload", hook=None, env=None, directory=None, profile=None,
+          options=(), preload=(), setup=None, **popen):
+    """Starts a subject; returns (Popen, Run)."""
+    directory = directory or new_dir()
+    if not os.path.exists(os.path.join(directory, "counters")):
+        with open(os.path.join(directory, "counters"), "wb") as f:
+            f.write(bytes(RECORD.size * RECORDS))
+        os.chmod(f.name, 0o666)
+    if profile is None:
+        profile = os.path.join(directory, "profile")
+        os.mkdir(profile)
+        os.chmod(profile, 0o777)
+    if setup:
+        setup(directory)
+    run = Run(directory, profile, argv)
+    environment = base_env(env)
+    command = list(argv)
+    extra = list(preload)
+    shown = []
+    if profiled and how == "preload":
+        extra.insert(0, LIB)
+        environment.setdefault("BATTPROF_DIR", profile)
+        if hook:
+            environment["BATTPROF_HOOK"] = hook
+        shown = ["%s=%s" % (k, environment[k]) for k in sorted(environment) if "BATTPROF" in k]
+    elif profiled:
+        command = [CMD, "run", "-o", profile] + list(options)
+        for pattern in hook.split(",") if hook else ():
+            command += ["--hook", pattern]
+        command += ["--"] + list(argv)
+    if extra:
+        environment["LD_PRELOAD"] = ":".join(extra)
+        shown.append("LD_PRELOAD=" + environment["LD_PRELOAD"])
+    if profiled:
+        state["commands"].append("cd %s && %s %s" % (directory, " ".join(shown),
+                                                     shlex.join(command)))
+    popen.setdefault("stdin", subprocess.DEVNULL)
+    popen.setdefault("stdout", subprocess.PIPE)
+    popen.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen(command, env=environment, cwd=directory, **popen), run
+
+
+def finish(process, run, timeout=60, data=None):
+    try:
+        run.stdout, run.stderr = process.communicate(input=data, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.kill(process.pid, signal.SIGABRT)
+        time.sleep(0.2)
+        process.kill()
+        process.communicate()
+        raise Failure("%s: still running after %d s" % (shlex.join(run.argv), timeout))
+    run.status = process.returncode
+    return run
+
+
+def execute(argv, profiled, timeout=60, data=None, **how):
+    if data is not None:
+        how["stdin"] = subprocess.PIPE
+    process, run = start(argv, profiled, **how)
+    return finish(process, run, timeout, data)
+
+
+def describe(status):
+    return "signal %d" % -status if status < 0 else "status %d" % status
+
+
+def same(bare, profiled, stderr=True):
+    check(bare.status == profiled.status, "exit: bare %s, profiled %s; stderr: %s"
+          % (describe(bare.status), describe(profiled.status),
+             (profiled.stderr or b"")[-400:].decode(errors="replace")))
+    for what in ("stdout", "stderr") if stderr else ("stdout",):
+        a, b = getattr(bare, what) or b"", getattr(profiled, what) or b""
+        if a == b:
+            continue
+        lines = zip(a.splitlines() + [b"<end>"], b.splitlines() + [b"<end>"])
+        first = next(((x, y) for x, y in lines if x != y), (a, b))
+        raise Failure("%s differs: bare %r, profiled %r" % (what, first[0][:200], first[1][:200]))
+
+
+def pair(argv, how="preload", expect=None, stderr=None, **options):
+    """Runs bare, then profiled; the same must come out. `expect` is the status both must have."""
+    bare_options = dict(options)
+    for key in ("hook", "options"):
+        bare_options.pop(key, None)
+    bare = execute(argv, False, **bare_options)
+    if expect is not None:
+        check(bare.status == expect, "bare run of %s: %s, want %s; stderr: %s"
+              % (shlex.join(argv), describe(bare.status), describe(expect),
+                 (bare.stderr or b"")[-400:].decode(errors="replace")))
+    run = execute(argv, True, how=how, **options)
+    same(bare, run, how == "preload" if stderr is None else stderr)
+    return run
+
+
+def rows(report, name=None, library=None):
+    """Rows of the report; a symbol version (name@V1) and C++ arguments do not count as name."""
+    found = []
+    for row in report["functions"]:
+        row_name = row["name"].split("@")[0].split("(")[0]
+        if name is not None and row_name != name:
+            continue
+        if library is not None and os.path.basename(row["library"] or "") != library:
+            continue
+        found.append(row)
+    return found
+
+
+def calls(report, name, library=None):
+    return sum(row["calls"] for row in rows(report, name, library))
+
+
+def aborted(report, name, library=None):
+    return sum(row["aborted"] for row in rows(report, name, library))
+
+
+def same_counts(run, report=None, ignore=(), abort=True, least=1):
+    """Every counted function has exactly its calls and aborted calls in the report."""
+    report = report or run.report()
+    truth = run.counts()
+    check(sum(n for n, _ in truth.values()) >= least, "the subject counted no calls")
+    wrong = []
+    for (library, name), (entered, returned) in sorted(truth.items()):
+        if name in ignore:
+            continue
+        got = calls(report, name, library)
+        if got != entered:
+            wrong.append("%s: %d calls, want %d" % (name, got, entered))
+        gone = aborted(report, name, library)
+        if abort and gone != entered - returned:
+            wrong.append("%s: %d aborted, want %d" % (name, gone, entered - returned))
+    check(not wrong, "; ".join(wrong))
+    return report
+
+
+def counted(argv, **options):
+    """pair() and same_counts(): what most cases are."""
+    extra = {k: options.pop(k) for k in ("ignore", "abort") if k in options}
+    options.setdefault("expect", 0)
+    run = pair(argv, **options)
+    return run, same_counts(run, **extra)
+
+
+def process_count(report):
+    value = report["processes"]
+    return len(value) if isinstance(value, list) else value
+
+
+def as_nobody(*actions):
+    """For preexec_fn: drops root for good, after the given actions."""
+    def go():
+        for action in actions:
+            action()
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    return go
+
+
+def attempt(function, tries):
+    for n in range(tries):
+        state["dirs"], state["commands"] = [], []
+        try:
+            function()
+            return None
+        except Skip:
+            raise
+        except Failure as failure:
+            error = str(failure)
+        except Exception:  # a defect of the case or a report without an expected key
+            error = traceback.format_exc()
+        if n + 1 < tries:
+            print("   retry %s: %s" % (function.__name__, error), flush=True)
+            drop_dirs()
+    return error
+
+
+def drop_dirs():
+    if not os.environ.get("E2E_KEEP"):
+        for path in state["dirs"]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def main():
+    for path in (LIB, CMD):
+        if not os.path.exists(path):
+            print("SKIP all: %s does not exist" % path)
+            sys.exit(77)
+    only = sys.argv[1:]
+    failed = skipped = passed = 0
+    for function, tries in cases:
+        name = function.__name__
+        if only and name not in only:
+            continue
+        begin = time.monotonic()
+        try:
+            error = attempt(function, tries)
+        except Skip as skip:
+            print("SKIP %s: %s" % (name, skip), flush=True)
+            skipped += 1
+            continue
+        took = time.monotonic() - begin
+        if error:
+            failed += 1
+            print("FAIL %s (%.1f s): %s" % (name, took, error))
+            for command in state["commands"][-2:]:
+                print("     repeat: " + command)
+            sys.stdout.flush()
+        else:
+            passed += 1
+            print("ok   %s (%.1f s)" % (name, took), flush=True)
+            drop_dirs()
+    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
+    sys.exit(1 if failed else 0 if passed else 77)

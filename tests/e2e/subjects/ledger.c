@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Known busy and sleeping times. Every thread keeps a list of what it did when — dsl (in the
+ * hooked library), run (in this program), wait — and appends it to the file `truth` when it ends:
+ * `PID THREAD KIND BEGIN END` in seconds of CLOCK_MONOTONIC. The case computes the ledger and the
+ * wall split from that alone and compares.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "work.h"
+
+struct log {
+    int thread;
+    size_t length;
+    char text[16000];
+};
+
+static void note(struct log *log, const char *kind, double begin, double end) {
+    log->length += (size_t)snprintf(log->text + log->length, sizeof log->text - log->length,
+                                    "%d %d %s %.9f %.9f\n", getpid(), log->thread, kind, begin, end);
+}
+
+/* Raw system calls: the bookkeeping is not file I/O of the program. */
+static void flush_log(struct log *log) {
+    long fd = syscall(SYS_openat, AT_FDCWD, "truth", O_WRONLY | O_APPEND | O_CREAT, 0644);
+    if (syscall(SYS_write, fd, log->text, log->length) != (long)log->length)
+        abort();
+    syscall(SYS_close, fd);
+    log->length = 0;
+}
+
+static void dsl(struct log *log, double seconds) {
+    double begin = now_s();
+    work_busy(seconds);
+    note(log, "dsl", begin, now_s());
+}
+
+static void run(struct log *log, double seconds) {
+    double begin = now_s();
+    spin_until(begin + seconds);
+    note(log, "run", begin, now_s());
+}
+
+static void wait_for(struct log *log, double seconds) {
+    double begin = now_s();
+    usleep((useconds_t)(seconds * 1e6));
+    note(log, "wait", begin, now_s());
+}
+
+static void single(struct log *log) {
+    for (int i = 0; i < 10; i++) {
+        dsl(log, 0.10);
+        wait_for(log, 0.08);
+        run(log, 0.06);
+    }
+}
+
+/* A wait inside a hooked function: the function's own time is only what it ran. */
+static void mixed(struct log *log) {
+    for (int i = 0; i < 10; i++) {
+        double begin = now_s();
+        work_sleep(0.05);
+        note(log, "wait", begin, now_s());
+        dsl(log, 0.05);
+    }
+}
+
+static void *dsl_worker(void *arg) {
+    struct log log = {.thread = (int)(long)arg};
+    dsl(&log, 0.1 + 0.1 * (double)log.thread);
+    flush_log(&log);
+    return NULL;
+}
+
+static void *run_worker(void *arg) {
+    struct log log = {.thread = (int)(long)arg};
+    for (int i = 0; i < 4; i++) {
+        run(&log, 0.1);
+        wait_for(&log, 0.05);
+    }
+    flush_log(&log);
+    return NULL;
+}
+
+static void *wait_worker(void *arg) {
+    struct log log = {.thread = (int)(long)arg};
+    wait_for(&log, 0.8);
+    flush_log(&log);
+    return NULL;
+}
+
+static void join(struct log *log, pthread_t *threads, int count) {
+    double begin = now_s();
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    note(log, "wait", begin, now_s());
+}
+
+/* The main thread joins its workers: the wall is theirs. */
+static void joins(struct log *log) {
+    pthread_t t[2];
+    run(log, 0.2);
+    pthread_create(&t[0], NULL, dsl_worker, (void *)5);
+    join(log, t, 1);
+    pthread_create(&t[0], NULL, run_worker, (void *)6);
+    pthread_create(&t[1], NULL, wait_worker, (void *)7);
+    join(log, t, 2);
+}
+
+/* Eight workers with uneven work, from 0.2 to 0.9 s. */
+static void pool(struct log *log) {
+    pthread_t t[8];
+    for (long i = 0; i < 8; i++)
+        pthread_create(&t[i], NULL, dsl_worker, (void *)(i + 1));
+    join(log, t, 8);
+    run(log, 0.2);
+}
+
+/* Threads of different kinds at once. */
+static void blend(struct log *log) {
+    pthread_t t[4];
+    pthread_create(&t[0], NULL, dsl_worker, (void *)3);
+    pthread_create(&t[1], NULL, run_worker, (void *)4);
+    pthread_create(&t[2], NULL, dsl_worker, (void *)6);
+    pthread_create(&t[3], NULL, wait_worker, (void *)8);
+    join(log, t, 4);
+}
+
+static void workers(struct log *log, int count) {
+    for (int i = 0; i < count; i++)
+        if (fork() == 0) {
+            struct log own = {.thread = 0};
+            dsl(&own, 0.2 + 0.1 * i);
+            wait_for(&own, 0.1);
+            run(&own, 0.1);
+            flush_log(&own);
+            exit(0);
+        }
+    double begin = now_s();
+    while (wait(NULL) > 0)
+        ;
+    note(log, "wait", begin, now_s());
+}
+
+int main(int argc, char **argv) {
+    static struct log log;
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (!strcmp(mode, "single"))
+        single(&log);
+    else if (!strcmp(mode, "mixed"))
+        mixed(&log);
+    else if (!strcmp(mode, "joins"))
+        joins(&log);
+    else if (!strcmp(mode, "pool"))
+        pool(&log);
+    else if (!strcmp(mode, "blend"))
+        blend(&log);
+    else if (!strcmp(mode, "workers"))
+        workers(&log, 4);
+    else
+        return 2;
+    flush_log(&log);
+    puts(mode);
+    return 0;
+}

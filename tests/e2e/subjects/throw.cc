@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// See throw.h. LEAVE is reached only by calls that return.
+#define COUNT_LIBRARY "libdslthrow.so"
+#define COUNT_FIRST 64
+#include "count.h"
+#include "throw.h"
+#include "work.h"
+
+#include <stdexcept>
+#include <string>
+
+enum { NOW, NESTED, CAUGHT, RETHROW, OTHER, CALL, GUARDED, NOTHING, NOEXCEPT };
+
+void throw_now(int value) {
+    ENTER(NOW);
+    if (value >= 0)
+        throw throw_error{value};
+    LEAVE(NOW);
+}
+
+void throw_nested(int depth, int value) {
+    ENTER(NESTED);
+    if (depth > 1)
+        throw_nested(depth - 1, value);
+    else
+        throw_now(value);
+    LEAVE(NESTED);
+}
+
+int throw_caught(int depth, int value) {
+    int got = 0;
+    ENTER(CAUGHT);
+    try {
+        throw_nested(depth, value);
+    } catch (const throw_error &e) {
+        got = e.value + throw_nothing(1);
+    }
+    LEAVE(CAUGHT);
+    return got;
+}
+
+void throw_rethrow(int depth, int value) {
+    ENTER(RETHROW);
+    try {
+        if (depth > 1)
+            throw_rethrow(depth - 1, value);
+        else
+            throw_now(value);
+    } catch (...) {
+        throw_nothing(value);
+        throw;
+    }
+    LEAVE(RETHROW);
+}
+
+void throw_other(int value) {
+    ENTER(OTHER);
+    try {
+        throw_now(value);
+    } catch (const throw_error &e) {
+        throw std::runtime_error("value " + std::to_string(e.value));
+    }
+    LEAVE(OTHER);
+}
+
+void throw_call(throw_callback f, void *arg) {
+    ENTER(CALL);
+    f(arg);
+    LEAVE(CALL);
+}
+
+namespace {
+struct Guard {
+    ~Guard() {
+        work_empty();
+        throw_nothing(2);
+        throw_caught(2, 3); // an exception inside of unwinding
+    }
+};
+} // namespace
+
+void throw_guarded(int depth, int value) {
+    ENTER(GUARDED);
+    Guard guard;
+    if (depth > 1)
+        throw_guarded(depth - 1, value);
+    else
+        throw_now(value);
+    LEAVE(GUARDED);
+}
+
+int throw_nothing(int value) {
+    ENTER(NOTHING);
+    LEAVE(NOTHING);
+    return value;
+}
+
+void throw_noexcept(int value) noexcept {
+    ENTER(NOEXCEPT);
+    throw_now(value);
+    LEAVE(NOEXCEPT);
+}
