@@ -118,8 +118,9 @@ struct bp_chunk {
     uint32_t thread;  /* the owner's index in BP_THREADS, or BP_NO_THREAD */
     uint32_t first;   /* index of the first item among all chunks of this kind (and thread) */
     uint32_t capacity;
-    uint32_t count; /* items in use; written after the item itself */
-    uint64_t reserved[3];
+    uint32_t count;    /* items in use; written after the item itself */
+    uint64_t links[2]; /* the target's own lists of chunks; nothing to a reader */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct bp_chunk) == 64, "chunk header");
 
@@ -153,6 +154,10 @@ enum bp_func_kind {
     BP_FUNC_FOLDED =
         4 /* parent of contexts beyond the limit of nodes; its children are functions */
 };
+
+/* The first two functions of every file. */
+#define BP_FUNC_INDEX_ROOT 0
+#define BP_FUNC_INDEX_FOLDED 1
 
 #define BP_NO_OBJECT UINT32_MAX
 
@@ -202,9 +207,10 @@ struct bp_node {
     uint64_t total;
     uint64_t inner;
     uint64_t aborted; /* calls left by exception, longjmp or thread exit; not in the histogram */
-    uint64_t min;     /* shortest returned call */
+    uint64_t min;     /* shortest returned call; UINT64_MAX before the first */
     uint64_t span;    /* longest minus shortest */
-    uint64_t reserved;
+    uint32_t index;   /* its own */
+    uint32_t reserved;
     uint64_t histogram[BP_BUCKETS];
 };
 _Static_assert(sizeof(struct bp_node) == 832, "node");
@@ -227,7 +233,11 @@ _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 #define BP_ENTRY_SUSPENDED 0x2u /* sp flag: on the stack of a coroutine that is not running */
 #define BP_ENTRY_INHERITED 0x4u /* sp flag: opened before fork by the parent, which counts it */
 
-enum bp_thread_state { BP_THREAD_LIVE = 1, BP_THREAD_ENDED = 2 };
+enum bp_thread_state {
+    BP_THREAD_UNUSED = 0, /* not begun yet; or a thread of the parent, after fork */
+    BP_THREAD_LIVE = 1,
+    BP_THREAD_ENDED = 2,
+};
 
 struct bp_thread {
     /* The stub's line. */
@@ -235,7 +245,8 @@ struct bp_thread {
     uint64_t current; /* address of the innermost open entry */
     uint64_t local;   /* address of memory private to the target */
     uint64_t hot_reserved[5];
-    struct bp_entry root; /* the thread's own frame: node 0 */
+    struct bp_entry root;  /* the thread's own frame: node 0 */
+    struct bp_entry alias; /* after fork: stands for the innermost call opened before it */
     uint32_t index;
     int32_t tid;
     uint32_t state;       /* enum bp_thread_state */
@@ -255,7 +266,7 @@ struct bp_thread {
     char name[16];
     uint64_t reserved[2];
 };
-_Static_assert(sizeof(struct bp_thread) == 256, "thread");
+_Static_assert(sizeof(struct bp_thread) == 320, "thread");
 
 /* A child that this process waited for. */
 struct bp_reaped {

@@ -8,6 +8,8 @@
 #ifndef BP_PROFILE_TREE_H
 #define BP_PROFILE_TREE_H
 
+#include <stddef.h>
+
 #include "profile/format.h"
 
 #define BP_TREE_N_MASK 0xffffu

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process-wide lock for what is rare: new functions, chunks, threads. All signals are blocked
+ * while it is held, so that a handler which calls hooked functions cannot wait for itself. Never
+ * on the path of a known call.
+ */
+#ifndef BP_INTERPOSE_LOCK_H
+#define BP_INTERPOSE_LOCK_H
+
+#include <linux/futex.h>
+#include <signal.h>
+
+#include "profile/sys.h"
+
+#define BP_KERNEL_SIGSET 8 /* bytes of the kernel's signal set */
+
+struct bp_lock {
+    uint32_t word; /* 0 free, 1 held, 2 held and waited for */
+};
+
+static inline uint64_t bp_signals_block(void) {
+    uint64_t all = ~UINT64_C(0), before = 0;
+    BP_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, BP_KERNEL_SIGSET);
+    return before;
+}
+
+static inline void bp_signals_restore(uint64_t before) {
+    BP_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, BP_KERNEL_SIGSET);
+}
+
+/* Returns the signal mask to give back to bp_unlock. */
+static inline uint64_t bp_lock(struct bp_lock *lock) {
+    uint64_t mask = bp_signals_block();
+    uint32_t seen = 0;
+    if (__atomic_compare_exchange_n(&lock->word, &seen, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return mask;
+    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
+        BP_SYS4(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+    return mask;
+}
+
+static inline void bp_unlock(struct bp_lock *lock, uint64_t mask) {
+    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+        BP_SYS3(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1);
+    bp_signals_restore(mask);
+}
+
+#endif

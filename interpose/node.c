@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Calling contexts of a thread. A node is made once per (parent, function), the first time such a
+ * call is seen; after that the stub finds it by itself. Edges live in private memory, nodes in the
+ * file. Tables change only with all signals blocked, so a handler always finds them whole.
+ */
+#include "interpose/thread.h"
+
+#include <sys/mman.h>
+
+/* Contexts kept apart per thread: 13 MB of file. Beyond it calls are folded by function. */
+#define NODE_LIMIT 16384
+#define FIRST_NODES 68     /* 56 kB: 14 pages */
+#define LARGEST_NODES 1260 /* 1 MB */
+
+static uint32_t edge_slot(uint64_t parent, const struct bp_stub *stub) {
+    uint64_t hash = parent * BP_EDGE_FACTOR >> BP_EDGE_SHIFT;
+    uint64_t offset = hash + 2 * (uint64_t)stub;
+    return (uint32_t)(offset / sizeof(struct bp_edge)) & (BP_EDGES - 1);
+}
+
+static uint32_t map_slot(uint64_t parent, uint64_t stub, uint32_t size) {
+    uint64_t hash = (parent ^ stub << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32) & (size - 1);
+}
+
+/* The slot that holds the edge, or the free one where it belongs. */
+static struct bp_edge *map_find(struct bp_edge *map, uint32_t size, uint64_t parent,
+                                uint64_t stub) {
+    uint32_t slot = map_slot(parent, stub, size);
+    while (map[slot].parent && (map[slot].parent != parent || map[slot].stub != stub))
+        slot = (slot + 1) & (size - 1);
+    return &map[slot];
+}
+
+static int map_grow(struct bp_local *local) {
+    uint32_t size = local->map_size ? 2 * local->map_size : 256;
+    struct bp_edge *map = bp_pages_new(size * sizeof *map);
+    if (!map)
+        return 0;
+    for (uint32_t i = 0; i < local->map_size; i++)
+        if (local->map[i].parent)
+            *map_find(map, size, local->map[i].parent, local->map[i].stub) = local->map[i];
+    if (local->map)
+        BP_SYS2(SYS_munmap, local->map, local->map_size * sizeof *map);
+    local->map = map;
+    local->map_size = size;
+    return 1;
+}
+
+static struct bp_chunk *node_chunk(struct bp_thread *thread, struct bp_local *local) {
+    struct bp_chunk *chunk = local->nodes;
+    if (chunk && chunk->count < chunk->capacity)
+        return chunk;
+    uint32_t first = chunk ? chunk->first + chunk->capacity : 0;
+    uint32_t items = chunk ? 2 * chunk->capacity : FIRST_NODES;
+    if (items > LARGEST_NODES)
+        items = LARGEST_NODES;
+    uint64_t mask = bp_lock(&bp_process.lock);
+    chunk = bp_writer_chunk(&bp_process.writer, BP_NODES, thread->index, first, items);
+    bp_unlock(&bp_process.lock, mask);
+    if (chunk) {
+        chunk->links[1] = (uint64_t)local->nodes;
+        local->nodes = chunk;
+    }
+    return chunk;
+}
+
+struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_chunk *chunk = node_chunk(thread, local);
+    if (!chunk)
+        return NULL;
+    struct bp_node *node = (struct bp_node *)bp_chunk_items(chunk) + chunk->count;
+    node->parent = parent;
+    node->func = func;
+    node->index = chunk->first + chunk->count;
+    node->min = UINT64_MAX;
+    __atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
+    return node;
+}
+
+static struct bp_node *node_at(const struct bp_thread *thread, uint32_t index) {
+    const struct bp_local *local = (const struct bp_local *)thread->local;
+    struct bp_chunk *chunk = local->nodes;
+    while (index < chunk->first)
+        chunk = (struct bp_chunk *)chunk->links[1];
+    return (struct bp_node *)bp_chunk_items(chunk) + (index - chunk->first);
+}
+
+/* The function is open already: the node of that call, which takes the inner one too. */
+static struct bp_node *open_node(const struct bp_thread *thread, struct bp_node *node,
+                                 uint32_t func) {
+    while (node->func != func) {
+        if (node->parent == BP_NO_NODE)
+            return NULL;
+        node = node_at(thread, node->parent);
+    }
+    return node;
+}
+
+/* Past the limit a context is known by its function alone, under one node for all of them. */
+static struct bp_node *fold(struct bp_thread *thread, struct bp_local *local,
+                            struct bp_node *from) {
+    if (!local->folded)
+        local->folded = bp_node_new(thread, 0, BP_FUNC_INDEX_FOLDED);
+    __atomic_fetch_add(&bp_process.writer.header->node_limit_hits, 1, __ATOMIC_RELAXED);
+    return local->folded ? local->folded : from;
+}
+
+static uint64_t total_make(struct bp_thread *thread, struct bp_local *local, struct bp_node *parent,
+                           struct bp_stub *stub) {
+    struct bp_node *node = open_node(thread, parent, stub->func);
+    if (node)
+        return (uint64_t)&node->inner;
+    if (local->nodes->first + local->nodes->count >= NODE_LIMIT && parent != local->folded) {
+        struct bp_node *folded = fold(thread, local, parent);
+        if (folded != parent)
+            return bp_node_total(thread, (uint64_t)folded, stub);
+    }
+    node = bp_node_new(thread, parent->index, stub->func);
+    return node ? (uint64_t)&node->total : 0;
+}
+
+static struct bp_edge *map_edge(struct bp_thread *thread, struct bp_local *local, uint64_t parent,
+                                struct bp_stub *stub) {
+    struct bp_edge made = {.parent = parent, .stub = (uint64_t)stub};
+    struct bp_edge *edge =
+        local->map ? map_find(local->map, local->map_size, parent, made.stub) : NULL;
+    if (edge && edge->parent)
+        return edge;
+    made.total = total_make(thread, local, (struct bp_node *)parent, stub);
+    if (!made.total || (local->map_used >= local->map_size / 2 && !map_grow(local)))
+        return NULL;
+    edge = map_find(local->map, local->map_size, parent, made.stub);
+    *edge = made;
+    local->map_used++;
+    return edge;
+}
+
+/* A handler may replace the edge between any two loads: take the total before the key. */
+static uint64_t cached_total(const struct bp_edge *edge, uint64_t parent, uint64_t stub) {
+    uint64_t total = __atomic_load_n(&edge->total, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return edge->parent == parent && edge->stub == stub ? total : 0;
+}
+
+uint64_t bp_node_total(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_edge *cached = &local->edges[edge_slot(parent, stub)];
+    uint64_t total = cached_total(cached, parent, (uint64_t)stub);
+    if (total)
+        return total;
+    uint64_t mask = bp_signals_block();
+    struct bp_edge *edge = map_edge(thread, local, parent, stub);
+    if (edge) {
+        *cached = *edge;
+        total = edge->total;
+    }
+    bp_signals_restore(mask);
+    return total;
+}
+
+void bp_node_reset_all(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    for (struct bp_chunk *chunk = local->nodes; chunk; chunk = (void *)chunk->links[1]) {
+        struct bp_node *nodes = bp_chunk_items(chunk);
+        for (uint32_t i = 0; i < chunk->count; i++) {
+            struct bp_node *node = &nodes[i];
+            node->self = node->total = node->inner = node->aborted = node->span = 0;
+            node->min = UINT64_MAX;
+            for (unsigned b = 0; b < BP_BUCKETS; b++)
+                node->histogram[b] = 0;
+        }
+    }
+}

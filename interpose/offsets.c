@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Prints the offsets that stub.S uses, so that the assembly names fields instead of numbers.
+ * Runs while building; nothing of it is in the library.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "interpose/thread.h"
+
+#define PRINT(name, value) printf("#define %s %zu\n", name, (size_t)(value))
+
+int main(void) {
+    PRINT("ENTRY_RET", offsetof(struct bp_entry, ret));
+    PRINT("ENTRY_RBX", offsetof(struct bp_entry, rbx));
+    PRINT("ENTRY_START", offsetof(struct bp_entry, start));
+    PRINT("ENTRY_CHILD", offsetof(struct bp_entry, child));
+    PRINT("ENTRY_PARENT", offsetof(struct bp_entry, parent));
+    PRINT("ENTRY_NODE", offsetof(struct bp_entry, node));
+    PRINT("ENTRY_TOTAL", offsetof(struct bp_entry, total));
+    PRINT("ENTRY_SP", offsetof(struct bp_entry, sp));
+    PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
+    PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
+    PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
+    PRINT("NODE_SELF", offsetof(struct bp_node, self));
+    PRINT("NODE_MIN", offsetof(struct bp_node, min));
+    PRINT("NODE_SPAN", offsetof(struct bp_node, span));
+    PRINT("NODE_HISTOGRAM", offsetof(struct bp_node, histogram));
+    PRINT("EDGE_PARENT", offsetof(struct bp_edge, parent));
+    PRINT("EDGE_STUB", offsetof(struct bp_edge, stub));
+    PRINT("EDGE_TOTAL", offsetof(struct bp_edge, total));
+    PRINT("EDGE_MASK", (BP_EDGES - 1) * sizeof(struct bp_edge));
+    PRINT("EDGE_FACTOR", BP_EDGE_FACTOR);
+    PRINT("EDGE_SHIFT", BP_EDGE_SHIFT);
+    PRINT("STUB_TARGET", offsetof(struct bp_stub, target));
+    PRINT("STUB_SIZE", sizeof(struct bp_stub));
+    PRINT("STUB_COUNT", BP_STUBS);
+    PRINT("STUB_CODE_SIZE", BP_STUB_CODE_SIZE);
+    return 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Birth and death of a thread's ledger. The segment of a thread (its item, nodes and entries in
+ * the file) outlives it; after the first THREADS_KEPT threads a new one goes on in the segment of
+ * a dead one, so a program that starts a million threads has a file for as many as ran at once.
+ */
+#include "interpose/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "profile/clock.h"
+
+#define THREADS_KEPT 64
+#define ROOT_SP (~UINT64_C(7)) /* above every stack */
+#define DEFAULT_STACK (8u << 20)
+#define SCRATCH_NODES 8
+#define SCRATCH_ENTRIES 8
+
+static uint64_t clock_now(void) {
+    return bp_clock_now(bp_process.clock);
+}
+
+/* A dead thread may still be running its last instructions: wait until the kernel forgot it. */
+static struct bp_thread *take_dead(void) {
+    if (bp_process.threads < THREADS_KEPT)
+        return NULL;
+    struct bp_thread **link = &bp_process.dead;
+    while (*link) {
+        struct bp_thread *thread = *link;
+        struct bp_local *local = (struct bp_local *)thread->local;
+        if (BP_SYS3(SYS_tgkill, bp_process.pid, thread->tid, 0) == -ESRCH) {
+            *link = local->next_dead;
+            thread->lifetime += thread->end - thread->start;
+            bp_process.writer.header->threads_folded++;
+            return thread;
+        }
+        link = &local->next_dead;
+    }
+    return NULL;
+}
+
+static struct bp_thread *new_segment(void) {
+    uint32_t index;
+    struct bp_local *local = bp_pages_new(sizeof *local);
+    if (!local)
+        return NULL;
+    struct bp_thread *thread = bp_writer_item(&bp_process.writer, BP_THREADS, &index);
+    if (!thread)
+        return NULL;
+    thread->index = index;
+    thread->local = (uint64_t)local;
+    bp_writer_commit(&bp_process.writer, BP_THREADS);
+    bp_process.threads++;
+    return thread;
+}
+
+static void open_root(struct bp_thread *thread, struct bp_node *node, uint64_t now) {
+    thread->root.start = now;
+    thread->root.child = 0;
+    thread->root.parent = (uint64_t)&thread->root;
+    thread->root.node = (uint64_t)node;
+    thread->root.total = (uint64_t)&node->total;
+    thread->root.sp = ROOT_SP;
+    thread->current = (uint64_t)&thread->root;
+    thread->start = now;
+    thread->end = 0;
+}
+
+static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
+    uint64_t mask = bp_lock(&bp_process.lock);
+    struct bp_thread *thread = take_dead();
+    int fresh = !thread;
+    if (fresh)
+        thread = new_segment();
+    bp_unlock(&bp_process.lock, mask);
+    if (!thread)
+        return NULL;
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_node *root = fresh ? bp_node_new(thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT)
+                                 : (struct bp_node *)thread->root.node;
+    if (!root)
+        return NULL;
+    local->stack_low = low;
+    local->stack_high = high;
+    local->key_set = 0;
+    local->key_rounds = 0;
+    thread->tid = (int32_t)BP_SYS0(SYS_gettid);
+    thread->late = (uint32_t)late;
+    thread->lives++;
+    BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
+    open_root(thread, root, clock_now());
+    __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_RELEASE);
+    return thread;
+}
+
+struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late) {
+    if (!bp_process.on)
+        return NULL;
+    uint64_t mask = bp_signals_block();
+    struct bp_thread *thread = begin(low, high, late);
+    if (thread) {
+        bp_wall_join(thread, thread->start);
+        bp_self = thread;
+    }
+    bp_signals_restore(mask);
+    return thread;
+}
+
+/* glibc puts the thread's control block at the top of its stack. */
+struct bp_thread *bp_thread_adopt(void) {
+    uint64_t high;
+    struct rlimit limit;
+    __asm__("mov %%fs:0, %0" : "=r"(high));
+    uint64_t size = DEFAULT_STACK;
+    if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        size = limit.rlim_cur;
+    struct bp_thread *thread = bp_thread_begin(high - size, high, 1);
+    if (thread && bp_process.arm)
+        bp_call_preserving(bp_process.arm, thread);
+    return thread;
+}
+
+static uint64_t parse_number(const char **text) {
+    uint64_t value = 0;
+    while (**text == ' ')
+        ++*text;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        value = 10 * value + (uint64_t)(**text - '0');
+    return value;
+}
+
+void bp_thread_note_cpu(struct bp_thread *thread) {
+    char text[64] = "";
+    const char *at = text;
+    thread->cpu_ns += bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    long fd = BP_SYS3(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (BP_SYS3(SYS_read, fd, text, sizeof text - 1) > 0) {
+        parse_number(&at); /* time on a CPU */
+        thread->runqueue_ns += parse_number(&at);
+    }
+    BP_SYS1(SYS_close, fd);
+}
+
+void bp_thread_end(struct bp_thread *thread) {
+    if (thread->state != BP_THREAD_LIVE)
+        return;
+    uint64_t signals = bp_signals_block();
+    uint64_t now = clock_now();
+    while (thread->current != (uint64_t)&thread->root)
+        bp_thread_abandon(thread, now);
+    struct bp_node *root = (struct bp_node *)thread->root.node;
+    uint64_t life = now - thread->root.start;
+    root->total += life;
+    root->self += life > thread->root.child ? life - thread->root.child : 0;
+    BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
+    bp_thread_note_cpu(thread);
+    bp_wall_part(thread, now);
+    thread->end = now;
+    __atomic_store_n(&thread->state, BP_THREAD_ENDED, __ATOMIC_RELEASE);
+    uint64_t mask = bp_lock(&bp_process.lock);
+    ((struct bp_local *)thread->local)->next_dead = bp_process.dead;
+    bp_process.dead = thread;
+    bp_unlock(&bp_process.lock, mask);
+    bp_signals_restore(signals);
+}
+
+static void forget_other_threads(const struct bp_thread *self) {
+    for (struct bp_chunk *chunk = bp_process.writer.chunks; chunk;
+         chunk = (void *)chunk->links[0]) {
+        struct bp_thread *threads = bp_chunk_items(chunk);
+        for (uint32_t i = 0; chunk->kind == BP_THREADS && i < chunk->count; i++)
+            if (&threads[i] != self)
+                threads[i].state = BP_THREAD_UNUSED;
+    }
+    bp_process.dead = NULL;
+}
+
+void bp_thread_after_fork(struct bp_thread *thread) {
+    uint64_t now = clock_now();
+    forget_other_threads(thread);
+    struct bp_entry *innermost = (struct bp_entry *)thread->current;
+    if (innermost == &thread->alias) /* a fork in a forked child */
+        innermost = ((struct bp_local *)thread->local)->inherited;
+    for (struct bp_entry *entry = innermost; entry != &thread->root;
+         entry = (void *)entry->parent) {
+        entry->sp |= BP_ENTRY_INHERITED;
+        entry->start = now;
+        entry->child = 0;
+    }
+    bp_node_reset_all(thread);
+    open_root(thread, (struct bp_node *)thread->root.node, now);
+    bp_thread_uncover(thread, innermost);
+    thread->tid = (int32_t)BP_SYS0(SYS_gettid);
+    thread->lives = 1;
+    thread->lifetime = thread->cpu_ns = thread->runqueue_ns = 0;
+    thread->v = thread->idle = thread->wait_entry = 0;
+    thread->in_tree = 0;
+    bp_wall_join(thread, now);
+}
+
+/* Nodes and entries of a thread that exists only to measure the cost of a stub. */
+struct bp_thread *bp_thread_scratch(void) {
+    struct bp_thread *thread = bp_pages_new(sizeof *thread);
+    struct bp_local *local = bp_pages_new(sizeof *local);
+    struct bp_chunk *nodes = bp_pages_new(sizeof *nodes + SCRATCH_NODES * sizeof(struct bp_node));
+    struct bp_entry *entries = bp_pages_new(SCRATCH_ENTRIES * sizeof *entries);
+    if (!thread || !local || !nodes || !entries)
+        return NULL;
+    nodes->capacity = SCRATCH_NODES;
+    local->nodes = nodes;
+    local->stack_high = UINT64_MAX;
+    thread->local = (uint64_t)local;
+    for (int i = 0; i < SCRATCH_ENTRIES - 1; i++)
+        entries[i].child = (uint64_t)&entries[i + 1];
+    thread->free = (uint64_t)entries;
+    open_root(thread, bp_node_new(thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT), clock_now());
+    return thread;
+}

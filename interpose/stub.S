@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stubs that patched slots lead to, and the code that all of them share. Stub i imitates
+ *
+ *     whatever target_i(whatever);        // bp_stubs[i].target
+ *
+ * for any prototype: it passes every argument register and stack argument through and returns what
+ * the target returns. There is a fast stub for plain calls on the TSC, all in assembly, and a slow
+ * one that does its bookkeeping in C (waits, I/O, CLOCK_MONOTONIC, and whatever the fast one meets
+ * that is rare). Both leave the stack alike:
+ *
+ *     at entry       rsp -> return address       S
+ *     during call    rsp -> (target's) return    S, the same slot: stack arguments stay in place
+ *     entry (rbx)    ret, rbx: the caller's; sp = S
+ *
+ * rbx holds the entry while the target runs. It is callee-saved, so longjmp, ucontext and greenlet
+ * carry the right entry with the stack it belongs to, and the unwinder finds the return address by
+ * CFI alone: CFA = rsp + 8 (libgcc identifies frames by their CFA, so it must differ from the
+ * callee's, which is rsp), return address at [rbx + ENTRY_RET], rbx at [rbx + ENTRY_RBX].
+ *
+ * Registers: rax (vector count of varargs), rdx, rcx and r9 are parked in the red zone while the
+ * entry is filled in; r10 and r11 are free at a call through the PLT. Nothing here or in the C
+ * below (-mgeneral-regs-only) touches a vector or x87 register, MXCSR or the direction flag, so
+ * those need no saving. On return rax and rdx are parked in rsi and rdi; rcx, rsi, rdi and r8-r11
+ * are dead by the System V ABI.
+ *
+ * A signal handler may run hooked calls between any two instructions: an entry is taken from the
+ * free list before it is written, published in THREAD_CURRENT when it is complete, and given back
+ * after its last use. The handler leaves the list as it found it.
+ */
+#include "interpose/offsets.h"
+
+/* r10 = this thread's struct bp_thread, or 0. Initial-exec TLS: no call into the dynamic linker. */
+.macro LOAD_THREAD
+	mov	bp_self@gottpoff(%rip), %r10
+	mov	%fs:(%r10), %r10
+.endm
+
+/* From here on the return address is in the entry. */
+.macro CFI_IN_ENTRY
+	.cfi_def_cfa %rsp, 8
+	.cfi_escape 0x10, 16, 2, 0x73, ENTRY_RET	/* RA  = [rbx + ENTRY_RET]	*/
+	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX		/* rbx = [rbx + ENTRY_RBX]	*/
+	.cfi_escape 0x16, 7, 2, 0x77, 0			/* rsp = rsp			*/
+.endm
+
+.macro CFI_AT_ENTRY
+	.cfi_def_cfa %rsp, 8
+	.cfi_offset 16, -8
+	.cfi_same_value 3
+	.cfi_escape 0x16, 7, 2, 0x77, 8			/* rsp = CFA			*/
+.endm
+
+	.text
+
+/* 16 bytes each: endbr64, the stub's data, the shared code. */
+.macro STUBS name, shared
+	.p2align 6
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.set	i, 0
+	.rept	STUB_COUNT
+	endbr64
+	lea	bp_stubs + i * STUB_SIZE(%rip), %r11
+	.byte	0xe9					/* jmp rel32, never the short form */
+	.long	\shared - . - 4
+	.set	i, i + 1
+	.endr
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+	STUBS	bp_stubs_fast, enter_fast
+	STUBS	bp_stubs_slow, enter_slow
+
+/* r11 = struct bp_stub *. Everything else as the caller left it. */
+	.p2align 6
+	.type	enter_fast, @function
+enter_fast:
+	.cfi_startproc
+	mov	%rax, -8(%rsp)
+	mov	%rdx, -16(%rsp)
+	mov	%rcx, -24(%rsp)
+	mov	%r9, -32(%rsp)
+	LOAD_THREAD
+	test	%r10, %r10
+	jz	bail					/* first call of this thread */
+	mov	THREAD_CURRENT(%r10), %rdx		/* rdx = parent */
+	cmp	%rsp, ENTRY_SP(%rdx)
+	jbe	bail		/* the parent is not above us: it was left, or is on another stack */
+	mov	ENTRY_NODE(%rdx), %rcx			/* rcx = the parent's node */
+	imul	$EDGE_FACTOR, %rcx, %rax
+	shr	$EDGE_SHIFT, %rax
+	lea	(%rax, %r11, 2), %rax
+	and	$EDGE_MASK, %eax
+	add	THREAD_LOCAL(%r10), %rax		/* rax = edge (parent's node, function) */
+	mov	EDGE_TOTAL(%rax), %r9			/* before the key: a handler may replace both */
+	cmp	%rcx, EDGE_PARENT(%rax)
+	jne	bail
+	cmp	%r11, EDGE_STUB(%rax)
+	jne	bail
+	mov	THREAD_FREE(%r10), %rcx			/* rcx = entry */
+	test	%rcx, %rcx
+	jz	bail
+	mov	ENTRY_CHILD(%rcx), %rax			/* the next free one */
+	mov	%rax, THREAD_FREE(%r10)
+	mov	%rbx, ENTRY_RBX(%rcx)
+	mov	%r9, ENTRY_TOTAL(%rcx)
+	and	$-64, %r9				/* its node: nodes lie at multiples of 64 */
+	mov	%r9, ENTRY_NODE(%rcx)
+	mov	%rdx, ENTRY_PARENT(%rcx)
+	movq	$0, ENTRY_CHILD(%rcx)
+	mov	%rsp, ENTRY_SP(%rcx)
+	mov	STUB_TARGET(%r11), %r11
+	mov	%rcx, %rbx
+	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
+	mov	-24(%rsp), %rcx
+	mov	-32(%rsp), %r9
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, ENTRY_START(%rbx)
+	mov	%rbx, THREAD_CURRENT(%r10)
+	pop	ENTRY_RET(%rbx)
+	CFI_IN_ENTRY
+	mov	-16(%rsp), %rax
+	mov	-24(%rsp), %rdx
+	call	*%r11
+	.globl	bp_stub_return_fast
+	.hidden	bp_stub_return_fast
+bp_stub_return_fast:
+	mov	%rax, %rsi
+	mov	%rdx, %rdi
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	LOAD_THREAD
+	cmp	%rbx, THREAD_CURRENT(%r10)
+	jne	leave_odd				/* calls above us were left, or we were switched out */
+	sub	ENTRY_START(%rbx), %rax			/* rax = duration */
+	mov	ENTRY_NODE(%rbx), %r9
+	mov	%rax, %rdx
+	sub	NODE_MIN(%r9), %rdx
+	cmp	NODE_SPAN(%r9), %rdx
+	ja	leave_extreme				/* a new minimum or maximum; bounds the bucket */
+	mov	ENTRY_TOTAL(%rbx), %r8
+	mov	ENTRY_PARENT(%rbx), %r11
+	add	%rax, (%r8)
+	add	%rax, ENTRY_CHILD(%r11)
+	mov	%rax, %rdx				/* the bucket, as bp_bucket() */
+	or	$2, %rdx
+	bsr	%rdx, %rcx
+	dec	%ecx
+	shr	%cl, %rdx
+	lea	(%rdx, %rcx, 2), %rdx
+	incq	NODE_HISTOGRAM(%r9, %rdx, 8)
+	sub	ENTRY_CHILD(%rbx), %rax
+	add	%rax, NODE_SELF(%r9)
+	mov	%r11, THREAD_CURRENT(%r10)
+return_from_entry:					/* rsi, rdi = the target's rax, rdx */
+	push	ENTRY_RET(%rbx)
+	mov	%rbx, %r9
+	mov	ENTRY_RBX(%rbx), %rbx
+	CFI_AT_ENTRY
+	mov	THREAD_FREE(%r10), %r8
+	mov	%r8, ENTRY_CHILD(%r9)
+	mov	%r9, THREAD_FREE(%r10)
+	mov	%rsi, %rax
+	mov	%rdi, %rdx
+	ret
+	CFI_IN_ENTRY
+
+/* Rare endings: bp_thread_leave accounts; rax = now or 0; rsp is 16-byte aligned here. */
+leave_extreme:
+	add	ENTRY_START(%rbx), %rax
+leave_odd:
+	push	%rsi
+	push	%rdi
+	.cfi_def_cfa_offset 24
+	.cfi_escape 0x16, 7, 2, 0x77, 16		/* rsp = rsp + 16		*/
+	mov	%rbx, %rdi
+	mov	%rax, %rsi
+	call	bp_thread_leave				/* 1: the entry may be used again */
+	pop	%rdi
+	pop	%rsi
+	CFI_IN_ENTRY
+	LOAD_THREAD
+	test	%eax, %eax
+	jnz	return_from_entry
+	push	ENTRY_RET(%rbx)
+	mov	ENTRY_RBX(%rbx), %rbx
+	CFI_AT_ENTRY
+	mov	%rsi, %rax
+	mov	%rdi, %rdx
+	ret
+	.cfi_endproc
+	.size	enter_fast, . - enter_fast
+
+/* The same in C. rax, rdx, rcx, r9 may be parked already (bail): they are stored again. */
+	.p2align 6
+	.type	enter_slow, @function
+enter_slow:
+	.cfi_startproc
+	mov	%rax, -8(%rsp)
+	mov	%rdx, -16(%rsp)
+	jmp	1f
+bail:	mov	-24(%rsp), %rcx
+	mov	-32(%rsp), %r9
+1:	lea	-80(%rsp), %rsp				/* struct bp_registers, aligned to 8 mod 16 */
+	.cfi_adjust_cfa_offset 80
+	mov	%rcx, 56(%rsp)
+	mov	%r9, 48(%rsp)
+	mov	%r8, 40(%rsp)
+	mov	%rsi, 32(%rsp)
+	mov	%rdi, 24(%rsp)
+	mov	%r11, 16(%rsp)
+	mov	%r11, %rdi
+	lea	24(%rsp), %rsi
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	bp_thread_enter				/* (stub, registers): the entry or NULL */
+	mov	24(%rsp), %r11
+	mov	32(%rsp), %rdi
+	mov	40(%rsp), %rsi
+	mov	48(%rsp), %r8
+	mov	56(%rsp), %r9
+	mov	64(%rsp), %rcx
+	mov	%rax, %r10
+	mov	80(%rsp), %rax				/* parked at -8 of the caller's rsp */
+	mov	72(%rsp), %rdx				/* parked at -16 */
+	lea	88(%rsp), %rsp
+	.cfi_adjust_cfa_offset -88
+	mov	STUB_TARGET(%r11), %r11
+	test	%r10, %r10
+	jz	3f
+	mov	%rbx, ENTRY_RBX(%r10)
+	mov	%r10, %rbx
+	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
+	pop	ENTRY_RET(%rbx)
+	CFI_IN_ENTRY
+	call	*%r11
+	.globl	bp_stub_return_slow
+	.hidden	bp_stub_return_slow
+bp_stub_return_slow:
+	mov	%rax, %rsi
+	mov	%rdx, %rdi
+	xor	%eax, %eax
+	jmp	leave_odd
+	CFI_AT_ENTRY
+3:	jmp	*%r11					/* not recorded: as if we were not here */
+	.cfi_endproc
+	.size	enter_slow, . - enter_slow
+
+	.section .note.GNU-stack, "", @progbits

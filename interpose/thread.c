@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/thread.h"
+
+#include <sys/mman.h>
+
+#include "profile/clock.h"
+
+#define FIRST_ENTRIES 63 /* one page with its chunk header */
+#define LARGEST_ENTRIES 65536
+#define SAME_STACK (1 << 20) /* foreign stacks: two places this near are on one stack */
+
+struct bp_process bp_process;
+__thread struct bp_thread *bp_self;
+struct bp_stub bp_stubs[BP_STUBS];
+uint64_t bp_preserve_size;
+
+void *bp_pages_new(uint64_t size) {
+    void *memory = (void *)BP_SYS6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return bp_sys_failed(memory) ? NULL : memory;
+}
+
+static uint64_t clock_now(void) {
+    return bp_clock_now(bp_process.clock);
+}
+
+static struct bp_local *local_of(const struct bp_thread *thread) {
+    return (struct bp_local *)thread->local;
+}
+
+static struct bp_entry *current_of(const struct bp_thread *thread) {
+    return (struct bp_entry *)thread->current;
+}
+
+static struct bp_entry *parent_of(const struct bp_entry *entry) {
+    return (struct bp_entry *)entry->parent;
+}
+
+static int on_own_stack(const struct bp_thread *thread, uint64_t sp) {
+    const struct bp_local *local = local_of(thread);
+    return sp >= local->stack_low && sp < local->stack_high;
+}
+
+/* The free list is a stack that a signal handler uses between any two of our instructions; it
+ * leaves it as it was, so plain loads and stores in this order will do. */
+static void entry_give(struct bp_thread *thread, struct bp_entry *entry) {
+    entry->child = thread->free;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->free, (uint64_t)entry, __ATOMIC_RELAXED);
+}
+
+static int entries_grow(struct bp_thread *thread) {
+    struct bp_local *local = local_of(thread);
+    uint32_t items = local->entry_count ? local->entry_count : FIRST_ENTRIES;
+    if (items > LARGEST_ENTRIES)
+        items = LARGEST_ENTRIES;
+    uint64_t mask = bp_lock(&bp_process.lock);
+    struct bp_chunk *chunk =
+        bp_writer_chunk(&bp_process.writer, BP_ENTRIES, thread->index, local->entry_count, items);
+    if (chunk) {
+        struct bp_entry *entries = bp_chunk_items(chunk);
+        chunk->count = chunk->capacity;
+        local->entry_count += chunk->capacity;
+        for (uint32_t i = chunk->capacity; i-- > 0;)
+            entry_give(thread, &entries[i]);
+    }
+    bp_unlock(&bp_process.lock, mask);
+    return chunk != NULL;
+}
+
+static struct bp_entry *entry_take(struct bp_thread *thread) {
+    if (!thread->free && !entries_grow(thread))
+        return NULL;
+    struct bp_entry *entry = (struct bp_entry *)__atomic_load_n(&thread->free, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->free, entry->child, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return entry;
+}
+
+static void count_returned(struct bp_node *node, uint64_t duration) {
+    /* The stub trusts that nothing longer than min + span reaches its histogram. */
+    uint64_t capped = duration >> 48 ? (UINT64_C(1) << 48) - 1 : duration;
+    node->histogram[bp_bucket(duration)]++;
+    if (node->min == UINT64_MAX) {
+        node->min = capped;
+        node->span = 0;
+    } else if (capped < node->min) {
+        node->span += node->min - capped;
+        node->min = capped;
+    } else if (capped - node->min > node->span) {
+        node->span = capped - node->min;
+    }
+}
+
+/* Move the entry's time to its node and its parent. Its duration so far. */
+static uint64_t settle(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    uint64_t duration = now > entry->start ? now - entry->start : 0;
+    *(uint64_t *)entry->total += duration;
+    bp_node_of(entry->total)->self += duration > entry->child ? duration - entry->child : 0;
+    parent_of(entry)->child += duration;
+    if (thread->wait_entry == (uint64_t)entry)
+        bp_wall_resume(thread, now);
+    return duration;
+}
+
+/* An entry opened before fork must not take the stub's fast way out, which would count a call that
+ * the parent process counts. An alias in its place makes the comparison there fail. */
+void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
+    if (entry != &thread->root && entry->sp & BP_ENTRY_INHERITED) {
+        local_of(thread)->inherited = entry;
+        thread->alias = *entry;
+        entry = &thread->alias;
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->current, (uint64_t)entry, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+void bp_thread_abandon(struct bp_thread *thread, uint64_t now) {
+    struct bp_entry *entry = current_of(thread);
+    settle(thread, entry, now);
+    if (!(entry->sp & BP_ENTRY_INHERITED))
+        bp_node_of(entry->total)->aborted++;
+    bp_thread_uncover(thread, parent_of(entry));
+    if (entry != &thread->alias)
+        entry_give(thread, entry);
+}
+
+/* It is on the stack of a coroutine that is not running: its time ends here, its count does not.
+ * What runs after it is resumed belongs to whoever resumed it. */
+static void suspend(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    uint64_t duration = settle(thread, entry, now);
+    entry->child = duration;
+    entry->sp |= BP_ENTRY_SUSPENDED;
+    bp_thread_uncover(thread, parent_of(entry));
+}
+
+/* The innermost call is not where the thread is, at `sp`: its frame is gone, or on a stack that
+ * is not running. */
+static void drop(struct bp_thread *thread, uint64_t sp, uint64_t now) {
+    struct bp_entry *entry = current_of(thread);
+    if (entry->sp & BP_ENTRY_CLOSED) /* returned on another thread */
+        bp_thread_uncover(thread, parent_of(entry));
+    else if (on_own_stack(thread, entry->sp) && on_own_stack(thread, sp))
+        bp_thread_abandon(thread, now);
+    else
+        suspend(thread, entry, now);
+}
+
+/* The entry that a call made at `sp` is nested in. Calls whose frames are gone are closed. */
+static struct bp_entry *settle_at(struct bp_thread *thread, uint64_t sp, uint64_t now) {
+    struct bp_entry *entry = current_of(thread);
+    while (entry != &thread->root && !(entry->sp > sp && !(entry->sp & BP_ENTRY_CLOSED))) {
+        if (on_own_stack(thread, entry->sp) && !on_own_stack(thread, sp) &&
+            !(entry->sp & BP_ENTRY_CLOSED))
+            break; /* a handler on its own stack, or a coroutine that this call resumed */
+        drop(thread, sp, now);
+        entry = current_of(thread);
+    }
+    return entry;
+}
+
+/* read(2) and its kind: a file is I/O, anything else is waiting for somebody. */
+static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
+    struct {
+        uint64_t dev, ino, nlink;
+        uint32_t mode, rest[29];
+    } status; /* struct stat of x86-64 */
+    if (BP_SYS2(SYS_fstat, (int)fd, &status) < 0)
+        return stub;
+    uint32_t type = status.mode & 0170000;
+    return type == 0100000 || type == 0040000 || type == 0060000 ? stub : stub + 1;
+}
+
+struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
+    struct bp_thread *thread = bp_self;
+    if (!thread && !(thread = bp_thread_adopt()))
+        return NULL;
+    uint64_t sp = (uint64_t)&registers->ret;
+    if (stub->kind == BP_STUB_IO_FD)
+        stub = stub_by_descriptor(stub, registers->rdi);
+    struct bp_entry *parent = settle_at(thread, sp, clock_now());
+    uint64_t total = bp_node_total(thread, parent->node, stub);
+    struct bp_entry *entry = total ? entry_take(thread) : NULL;
+    if (!entry)
+        return NULL;
+    entry->parent = (uint64_t)parent;
+    entry->total = total;
+    entry->node = (uint64_t)bp_node_of(total);
+    entry->child = 0;
+    entry->sp = sp;
+    entry->start = clock_now();
+    bp_thread_uncover(thread, entry);
+    if (stub->kind == BP_STUB_WAIT)
+        bp_wall_wait(thread, entry, entry->start);
+    return entry;
+}
+
+static int is_open(const struct bp_thread *thread, const struct bp_entry *entry) {
+    const struct bp_entry *open = current_of(thread);
+    while (open != entry && open != &thread->root)
+        open = parent_of(open);
+    return open == entry;
+}
+
+/* An entry opened before fork: the parent process counts the call, we only its time here. */
+static void leave_inherited(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    const struct bp_local *local = local_of(thread);
+    while (current_of(thread) != &thread->root &&
+           (current_of(thread) != &thread->alias || local->inherited != entry))
+        drop(thread, entry->sp, now);
+    if (current_of(thread) == &thread->root)
+        return;
+    settle(thread, &thread->alias, now);
+    bp_thread_uncover(thread, parent_of(entry));
+}
+
+static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    if (is_open(thread, entry)) {
+        while (current_of(thread) != entry)
+            drop(thread, entry->sp, now);
+        return 1;
+    }
+    /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
+    __atomic_fetch_add(&bp_node_of(entry->total)->histogram[bp_bucket(now - entry->start)], 1,
+                       __ATOMIC_RELAXED);
+    __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int bp_thread_leave(struct bp_entry *entry, uint64_t now) {
+    struct bp_thread *thread = bp_self;
+    if (!now)
+        now = clock_now();
+    if (entry->sp & BP_ENTRY_CLOSED)
+        return 1;
+    if (entry->sp & BP_ENTRY_INHERITED) {
+        leave_inherited(thread, entry, now);
+        return 1;
+    }
+    if (entry->sp & BP_ENTRY_SUSPENDED) {
+        count_returned(bp_node_of(entry->total), entry->child);
+        return 1;
+    }
+    if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now))
+        return 0;
+    count_returned(bp_node_of(entry->total), settle(thread, entry, now));
+    bp_thread_uncover(thread, parent_of(entry));
+    return 1;
+}
+
+void bp_thread_unwound(uint64_t sp) {
+    struct bp_thread *thread = bp_self;
+    if (!thread)
+        return;
+    uint64_t now = clock_now();
+    int own = on_own_stack(thread, sp);
+    for (;;) {
+        struct bp_entry *entry = current_of(thread);
+        if (entry == &thread->root || entry->sp > sp || own != on_own_stack(thread, entry->sp) ||
+            (!own && sp - entry->sp > SAME_STACK))
+            return;
+        bp_thread_abandon(thread, now);
+    }
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The ledger: what a thread is doing, and the accounting of its time. Every nanosecond between a
+ * thread's start and end belongs to its innermost open entry; closing an entry moves its time into
+ * the node of its calling context. A thread writes only its own segment, without locks.
+ *
+ * bp_thread_enter and bp_thread_leave run below stubs with the target's registers live: this
+ * module, node.c, wall.c and profile/writer.c are built without vector registers and call no libc.
+ */
+#ifndef BP_INTERPOSE_THREAD_H
+#define BP_INTERPOSE_THREAD_H
+
+#include "interpose/lock.h"
+#include "profile/format.h"
+#include "profile/writer.h"
+
+/* 16,384 functions are promised; the rest is for waits and I/O. */
+#define BP_STUBS 20480
+#define BP_STUB_CODE_SIZE 16
+
+enum bp_stub_kind {
+    BP_STUB_CALL,
+    BP_STUB_WAIT,
+    BP_STUB_IO,
+    BP_STUB_IO_FD /* first argument is a descriptor; the next stub is its twin for waiting */
+};
+
+/* What a stub knows; bp_stubs[i] goes with bp_stubs_fast + 16 i and bp_stubs_slow + 16 i. */
+struct bp_stub {
+    uint64_t target;
+    uint32_t func; /* index in the profile */
+    uint32_t kind; /* enum bp_stub_kind */
+};
+_Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
+
+/* (node, function) -> node of the call. The stub looks in a direct-mapped table of these. */
+struct bp_edge {
+    uint64_t parent;
+    uint64_t stub;
+    uint64_t total; /* &node->total, or &node->inner when the function is open already */
+    uint64_t unused;
+};
+_Static_assert(sizeof(struct bp_edge) == 32, "edge");
+
+#define BP_EDGES 2048
+#define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
+#define BP_EDGE_SHIFT 27
+
+/* What a thread needs and nobody reads after its death. */
+struct bp_local {
+    struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
+    struct bp_edge *map;            /* all edges, open addressing */
+    uint32_t map_size;
+    uint32_t map_used;
+    struct bp_chunk *nodes; /* the chunk that new nodes go to */
+    uint32_t entry_count;
+    uint32_t key_set; /* the pthread key that ends this thread is armed */
+    uint64_t stack_low;
+    uint64_t stack_high;
+    struct bp_node *folded;     /* parent of contexts beyond the limit */
+    struct bp_entry *inherited; /* what bp_thread.alias stands for */
+    struct bp_thread *next_dead;
+    uint32_t key_rounds;
+};
+
+/* The stub's view of the argument registers, as stub.S stores them below the return address. */
+struct bp_registers {
+    uint64_t rdi, rsi, r8, r9, rcx, rdx, rax;
+    uint64_t ret;
+};
+
+/* Process-wide state shared by the ledger's files. */
+struct bp_process {
+    struct bp_writer writer;
+    struct bp_lock lock;
+    uint32_t clock;
+    uint32_t on; /* 0 before init and after switching off */
+    int32_t pid;
+    uint32_t threads;                      /* segments handed out */
+    struct bp_thread *dead;                /* segments of ended threads */
+    void (*arm)(struct bp_thread *thread); /* have bp_thread_end called when the thread ends */
+    struct bp_tree *tree;
+    struct bp_tree_slot *slot;
+    uint32_t tree_off; /* the process has left the tree */
+};
+
+extern struct bp_process bp_process __attribute__((visibility("hidden")));
+extern __thread struct bp_thread *bp_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern struct bp_stub bp_stubs[BP_STUBS] __attribute__((visibility("hidden")));
+extern const char bp_stubs_fast[] __attribute__((visibility("hidden")));
+extern const char bp_stubs_slow[] __attribute__((visibility("hidden")));
+
+/* Begin the calling thread's ledger. `low` and `high` bound its stack; `late` if its beginning was
+ * not seen. NULL without memory. */
+struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late);
+
+/* The same for a thread that nobody announced, met in a stub. */
+struct bp_thread *bp_thread_adopt(void);
+
+/* End it: open calls are counted as aborted. */
+void bp_thread_end(struct bp_thread *thread);
+
+/* Note the CPU time that the calling thread has used. */
+void bp_thread_note_cpu(struct bp_thread *thread);
+
+/* Called by stubs: open a call; NULL: do not record it. */
+struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers);
+
+/* Called by stubs: close it. `now` may be 0: read the clock. 1: the entry may be used again. */
+int bp_thread_leave(struct bp_entry *entry, uint64_t now);
+
+/* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
+void bp_thread_unwound(uint64_t sp);
+
+/* In a forked child: counters to zero, open calls marked as the parent's. */
+void bp_thread_after_fork(struct bp_thread *thread);
+
+/* Make `entry` the innermost call; close the innermost one as left without returning. */
+void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry);
+void bp_thread_abandon(struct bp_thread *thread, uint64_t now);
+
+/* A segment for calibration that is in no file. */
+struct bp_thread *bp_thread_scratch(void);
+
+/* node.c: where the duration of a call of `stub` from `parent` goes: the address of its node's
+ * total or inner. 0 without memory. */
+uint64_t bp_node_total(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
+static inline struct bp_node *bp_node_of(uint64_t total) {
+    return (struct bp_node *)(total & ~UINT64_C(63)); /* nodes lie at multiples of 64 */
+}
+
+struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func);
+void bp_node_reset_all(struct bp_thread *thread);
+
+/* wall.c: this thread's part of the wall. */
+void bp_wall_join(struct bp_thread *thread, uint64_t now);
+void bp_wall_part(struct bp_thread *thread, uint64_t now);
+void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now);
+void bp_wall_resume(struct bp_thread *thread, uint64_t now);
+
+void *bp_pages_new(uint64_t size);
+
+/* preserve.S: call function(argument) from a stub, with all vector and x87 state kept. */
+void bp_call_preserving(void (*function)(struct bp_thread *), struct bp_thread *argument);
+extern uint64_t bp_preserve_size __attribute__((visibility("hidden")));
+
+#endif
