@@ -31,13 +31,13 @@ static const struct bp_option options[] = {
      "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); one that is there is kept as "
      "DIR.old",
      bp_option_text, offsetof(struct settings, output)},
-    {"hook", 'k', "PATTERN",
+    {"hook", 0, "PATTERN",
      "also intercept the exported functions of libraries that match, as 'lib*.so*', or single "
      "functions, as 'lib.so:sym*'; may be repeated",
      bp_option_list, offsetof(struct settings, hooks)},
     {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
      offsetof(struct settings, no_wait)},
-    {"rules", 'r', "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
+    {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      offsetof(struct settings, rules)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
 };
