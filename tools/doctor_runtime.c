@@ -70,7 +70,7 @@ void bp_doctor_cuda_driver(struct bp_finding *finding) {
 
 /* Appends the matches of `prefix``pattern`; prefix NULL (an unset variable) matches nothing. */
 static void search(const char *prefix, const char *pattern, glob_t *found) {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 128];
     if (!prefix || !prefix[0])
         return;
     snprintf(path, sizeof path, "%s%s", prefix, pattern);
