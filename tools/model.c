@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the steps of model_internal.h and owns what they make.
+ */
+#include "tools/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+const char *bp_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void bp_model_note(struct bp_model *model, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    void *notes = model->notes;
+    char **note = bp_append(&notes, model->note_count++, sizeof(*note));
+    model->notes = notes;
+    *note = bp_copy_text(text);
+}
+
+static void build(struct bp_model *model) {
+    bp_model_settle_processes(model);
+    bp_model_find_trees(model);
+    for (uint32_t i = 0; i < model->process_count; i++)
+        bp_model_account_process(model, i);
+    bp_model_finish_functions(model);
+    bp_model_split_wall(model);
+    bp_model_note_all(model);
+}
+
+static void work_free(struct bp_model *model) {
+    struct bp_model_work *work = model->work;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        free(work->threads[i].self_s);
+        free(work->threads[i].function);
+        free(work->threads[i].context);
+    }
+    bp_table_fini(&work->function_table);
+    bp_table_fini(&work->context_table);
+    bp_table_fini(&work->coverage_table);
+    free(work->functions);
+    free(work->threads);
+    free(work->trees);
+    free(work->key);
+    free(work);
+    model->work = NULL;
+}
+
+struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
+                              struct bp_error *error) {
+    struct bp_model *model = bp_alloc(1, sizeof(*model));
+    model->path = path;
+    model->work = bp_alloc(1, sizeof(*model->work));
+    model->work->rules = rules;
+    model->contexts = bp_alloc(1, sizeof(*model->contexts));
+    model->contexts[0].parent = BP_NO_NODE;
+    model->context_count = 1;
+    bp_table_put(&model->work->context_table, "", 0);
+    int result = bp_model_load(model, error);
+    if (result == 0)
+        build(model);
+    work_free(model);
+    if (result == 0)
+        return model;
+    bp_model_free(model);
+    return NULL;
+}
+
+static void processes_free(struct bp_model_process *processes, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        bp_profile_free(processes[i].profile);
+        free(processes[i].path);
+    }
+    free(processes);
+}
+
+void bp_model_free(struct bp_model *model) {
+    if (!model)
+        return;
+    processes_free(model->processes, model->process_count);
+    processes_free(model->sessions, model->session_count);
+    for (uint32_t i = 0; i < model->note_count; i++)
+        free(model->notes[i]);
+    free(model->notes);
+    free(model->thread_list);
+    free(model->functions);
+    free(model->contexts);
+    free(model->coverage);
+    free(model->in_flight);
+    free(model);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One run, put together from the profiles of its processes: what every report, export and
+ * comparison is made of. All times are seconds. Two kinds of them stand side by side and are never
+ * added to each other: thread-seconds (self_s, total_s, …_thread_s), and the wall split (wall_s),
+ * in which the busy threads of an instant share it.
+ */
+#ifndef BP_TOOLS_MODEL_H
+#define BP_TOOLS_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/reader.h"
+#include "tools/error.h"
+#include "tools/rules.h"
+
+/* A function, over all threads and processes. Texts are borrowed from the profiles and rules. */
+struct bp_function {
+    const char *name;
+    const char *library; /* file name without directory; the program's for its own code */
+    const char *module;
+    const char *file;
+    const char *group;
+    uint32_t line;
+    uint32_t kind; /* enum bp_func_kind */
+    enum bp_category category;
+    uint64_t calls; /* ended ones, aborted included */
+    uint64_t aborted;
+    uint64_t in_flight;
+    double self_s;
+    double total_s;
+    double wall_s;
+    double min_s;
+    double median_s;
+    double p99_s;
+    double max_s;
+};
+
+/* A calling context, over all threads: parents come before children, 0 stands above the roots. */
+struct bp_context {
+    uint32_t parent;
+    uint32_t function;
+    uint64_t calls;
+    uint64_t in_flight;
+    double self_s;
+    double total_s;
+    double wall_s;
+};
+
+struct bp_model_process {
+    struct bp_profile *profile;
+    char *path;
+    bool live;          /* still running */
+    bool killed;        /* left no end of its own */
+    bool end_estimated; /* nobody saw the end */
+    uint64_t end;       /* ticks */
+    uint64_t end_v;
+    int exit_status; /* -1 unknown */
+    int signal;      /* that killed it, 0 */
+    uint32_t threads;
+    double tick_s;  /* seconds per tick */
+    double start_s; /* from the start of the run */
+    double lifetime_s;
+    double thread_s;
+    double sum_s; /* as in bp_model_thread */
+    double overhead_s;
+    double wall_s;
+    double category_s[BP_CATEGORIES];
+    double waiting_s;
+};
+
+struct bp_model_thread {
+    uint32_t process;
+    const struct bp_profile_thread *source;
+    double lifetime_s;
+    double sum_s; /* self times and overhead: equals the lifetime */
+    double overhead_s;
+    double category_s[BP_CATEGORIES];
+    double waiting_s;
+    double io_s;
+    double busy_s; /* not in a wait */
+    double cpu_s;
+    double wall_s;
+    double blocked_s; /* busy by what we saw, blocked by its CPU clock */
+};
+
+struct bp_coverage {
+    const char *library;
+    uint32_t exports;
+    uint32_t hooked;
+    uint32_t called;
+    const char *reason; /* why some are not hooked, or "" */
+};
+
+struct bp_in_flight {
+    uint32_t thread; /* index in the model */
+    uint32_t function;
+    uint32_t depth; /* 0 is the innermost call of its thread */
+    double for_s;
+};
+
+struct bp_model {
+    const char *path;
+    const char *command;
+    char command_buffer[1100];
+    int exit_status; /* -1 unknown */
+    int signal;
+    bool live;
+    double wall_s;
+    double cpu_s;
+    double thread_s;
+    double overhead_s;      /* thread-seconds */
+    double overhead_wall_s; /* its part of the wall */
+    double idle_s;          /* wall with no busy thread */
+    double start_s;         /* wall before the first thread was seen */
+    double unsplit_s;       /* wall that the parts do not explain; negative: they are too much */
+    double category_s[BP_CATEGORIES]; /* wall split; framework with idle_s and start_s */
+    double category_thread_s[BP_CATEGORIES];
+    double running_s; /* framework, thread-seconds */
+    double waiting_s;
+    double io_s;
+    uint32_t threads;                   /* that ever lived */
+    struct bp_model_process *processes; /* by start; sessions are apart */
+    uint32_t process_count;
+    struct bp_model_process *sessions;
+    uint32_t session_count;
+    struct bp_model_thread *thread_list;
+    uint32_t thread_count;
+    struct bp_function *functions; /* hooked ones; calls or self_s tell the used ones */
+    uint32_t function_count;
+    struct bp_context *contexts;
+    uint32_t context_count;
+    struct bp_coverage *coverage;
+    uint32_t coverage_count;
+    struct bp_in_flight *in_flight;
+    uint32_t in_flight_count;
+    char **notes;
+    uint32_t note_count;
+    struct bp_model_work *work; /* while it is built */
+};
+
+/* A file, or all *.bp of a directory. NULL with the error set. The rules must outlive the model. */
+struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
+                              struct bp_error *error);
+void bp_model_free(struct bp_model *model);
+
+static inline bool bp_function_used(const struct bp_function *function) {
+    return function->calls > 0 || function->in_flight > 0 || function->self_s > 0;
+}
+
+#endif

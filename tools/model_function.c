@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions over all processes. Two functions are the same if library, name and, for Python,
+ * module, file and line are: addresses differ from process to process.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+static const char *library_name(const struct bp_profile *profile, const struct bp_func *func) {
+    if (func->kind == BP_FUNC_ROOT)
+        return bp_base_name(profile->header.executable);
+    if (func->object == BP_NO_OBJECT)
+        return "";
+    const struct bp_object *object = &profile->objects[func->object];
+    const char *path = bp_profile_string(profile, object->path);
+    return bp_base_name(path[0] ? path : bp_profile_string(profile, object->soname));
+}
+
+static struct bp_function describe(const struct bp_profile *profile, const struct bp_func *func) {
+    struct bp_function function = {
+        .name = bp_profile_string(profile, func->name),
+        .library = library_name(profile, func),
+        .module = bp_profile_string(profile, func->module),
+        .file = bp_profile_string(profile, func->file),
+        .line = func->line,
+        .kind = func->kind,
+    };
+    if (func->kind == BP_FUNC_ROOT)
+        function.name = "(own code)";
+    if (func->kind == BP_FUNC_FOLDED)
+        function.name = "(folded)";
+    return function;
+}
+
+/* The fields that make a function, with their zero bytes between them, in the work's buffer. */
+static size_t make_key(struct bp_model_work *work, const struct bp_function *function) {
+    const char *texts[] = {function->library, function->name, function->module, function->file};
+    size_t lengths[4];
+    size_t size = 8;
+    for (int i = 0; i < 4; i++)
+        size += lengths[i] = strlen(texts[i]) + 1;
+    if (size > work->key_size) {
+        free(work->key);
+        work->key_size = size * 2;
+        work->key = bp_alloc(work->key_size, 1);
+    }
+    uint32_t numbers[2] = {function->kind, function->line};
+    memcpy(work->key, numbers, 8);
+    char *to = work->key + 8;
+    for (int i = 0; i < 4; to += lengths[i++])
+        memcpy(to, texts[i], lengths[i]);
+    return size;
+}
+
+static uint32_t put_function(struct bp_model *model, const struct bp_profile *profile,
+                             const struct bp_func *func) {
+    struct bp_model_work *work = model->work;
+    struct bp_function function = describe(profile, func);
+    size_t size = make_key(work, &function);
+    uint32_t number = bp_table_put(&work->function_table, work->key, size);
+    if (number < model->function_count)
+        return number;
+    struct bp_rule_subject subject = {function.library, function.name, function.module,
+                                      function.file, function.kind};
+    function.category = bp_rules_apply(work->rules, &subject, &function.group);
+    void *list = model->functions;
+    *(struct bp_function *)bp_append(&list, number, sizeof(function)) = function;
+    model->functions = list;
+    list = work->functions;
+    bp_append(&list, number, sizeof(*work->functions));
+    work->functions = list;
+    model->function_count++;
+    return number;
+}
+
+static uint32_t put_coverage(struct bp_model *model, const struct bp_profile *profile,
+                             const struct bp_object *object) {
+    const char *path = bp_profile_string(profile, object->path);
+    const char *library = bp_base_name(path[0] ? path : bp_profile_string(profile, object->soname));
+    uint32_t number = bp_table_put(&model->work->coverage_table, library, strlen(library));
+    if (number == model->coverage_count) {
+        void *list = model->coverage;
+        struct bp_coverage *fresh = bp_append(&list, number, sizeof(*fresh));
+        model->coverage = list;
+        *fresh = (struct bp_coverage){.library = library, .reason = ""};
+        model->coverage_count++;
+    }
+    struct bp_coverage *coverage = &model->coverage[number];
+    if (object->exports > coverage->exports)
+        coverage->exports = object->exports;
+    if (object->patch_error)
+        coverage->reason = strerror((int)object->patch_error);
+    else if (profile->header.flags & BP_LOST_STUBS)
+        coverage->reason = "more functions than stubs";
+    return number + 1;
+}
+
+uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_process *process) {
+    const struct bp_profile *profile = process->profile;
+    uint32_t *map = bp_alloc(profile->func_count, sizeof(*map));
+    uint32_t *coverage = bp_alloc(profile->object_count, sizeof(*coverage));
+    for (uint32_t i = 0; i < profile->object_count; i++)
+        if (profile->objects[i].flags & BP_OBJECT_HOOKED)
+            coverage[i] = put_coverage(model, profile, &profile->objects[i]);
+    for (uint32_t i = 0; i < profile->func_count; i++) {
+        const struct bp_func *func = &profile->funcs[i];
+        map[i] = put_function(model, profile, func);
+        if (func->kind == BP_FUNC_CALL && func->object != BP_NO_OBJECT)
+            model->work->functions[map[i]].coverage = coverage[func->object];
+    }
+    free(coverage);
+    return map;
+}
+
+/* The same durations in buckets of another tick. */
+static void add_histogram(struct bp_function_work *work, const struct bp_node *node, double ratio) {
+    bool same = ratio > 0.99 && ratio < 1.01;
+    for (unsigned i = 0; i < BP_BUCKETS; i++) {
+        if (node->histogram[i] == 0)
+            continue;
+        unsigned to = same ? i : bp_bucket((uint64_t)((double)bp_bucket_low(i) * ratio));
+        work->histogram[to] += node->histogram[i];
+        work->returned += node->histogram[i];
+    }
+}
+
+/* `inside` is the own cost of one call, in the process's ticks. */
+void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct bp_node *node,
+                          double inside, double tick_s) {
+    struct bp_function *function = &model->functions[number];
+    struct bp_function_work *work = &model->work->functions[number];
+    uint64_t before = work->returned;
+    add_histogram(work, node, tick_s / model->work->tick_s);
+    function->calls += work->returned - before + node->aborted;
+    function->aborted += node->aborted;
+    if (work->returned == before)
+        return;
+    work->inside_s += inside * tick_s * (double)(work->returned - before);
+    double shortest = ((double)node->min - inside) * tick_s;
+    double longest = ((double)node->min + (double)node->span - inside) * tick_s;
+    if (shortest < 0)
+        shortest = 0;
+    if (before == 0 || shortest < function->min_s)
+        function->min_s = shortest;
+    if (longest > function->max_s)
+        function->max_s = longest;
+}
+
+/* Within a bucket durations are taken as evenly spread. */
+static double quantile(const struct bp_function_work *work, double q, double tick_s) {
+    double rank = q * (double)(work->returned - 1);
+    double seen = 0;
+    for (unsigned i = 0; i < BP_BUCKETS; i++) {
+        double count = (double)work->histogram[i];
+        if (count > 0 && seen + count > rank) {
+            double low = (double)bp_bucket_low(i);
+            double high = i < 6 ? 8 : (double)bp_bucket_low(i + 1);
+            return (low + (high - low) * (rank - seen + 0.5) / count) * tick_s;
+        }
+        seen += count;
+    }
+    return 0;
+}
+
+static double clamp(double value, double low, double high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+void bp_model_finish_functions(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        struct bp_function *function = &model->functions[i];
+        const struct bp_function_work *work = &model->work->functions[i];
+        if (work->returned > 0) {
+            double inside = work->inside_s / (double)work->returned;
+            double tick_s = model->work->tick_s;
+            function->median_s =
+                clamp(quantile(work, 0.5, tick_s) - inside, function->min_s, function->max_s);
+            function->p99_s =
+                clamp(quantile(work, 0.99, tick_s) - inside, function->min_s, function->max_s);
+        }
+        if (work->coverage) {
+            model->coverage[work->coverage - 1].hooked++;
+            model->coverage[work->coverage - 1].called += bp_function_used(function);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The steps in which a model is built, one file each, in this order:
+ *
+ *     model_load.c      which files belong to the run
+ *     model_process.c   clock rates, ends of processes, exit status
+ *     model_function.c  functions by name, coverage, quantiles
+ *     model_thread.c    node times to functions and contexts; open calls; own cost
+ *     model_wall.c      the wall split and its check
+ *     model_note.c      what the user should know
+ */
+#ifndef BP_TOOLS_MODEL_INTERNAL_H
+#define BP_TOOLS_MODEL_INTERNAL_H
+
+#include "tools/model.h"
+#include "tools/table.h"
+
+/* What a function's quantiles are made of; ticks are those of the model's tick_s. */
+struct bp_function_work {
+    uint64_t histogram[BP_BUCKETS];
+    uint64_t returned;
+    double inside_s;   /* own cost within its calls, summed over them */
+    uint32_t coverage; /* index + 1 of its library */
+};
+
+struct bp_thread_work {
+    double *self_s;     /* per node, own cost subtracted */
+    uint32_t *function; /* per node */
+    uint32_t *context;  /* per node */
+    double part_s;      /* of the wall, as recorded */
+    bool has_part;
+};
+
+/* A wall page and the stretch of time that it divides. */
+struct bp_wall_tree {
+    const struct bp_model_process *owner;
+    uint64_t start;
+    uint64_t end;
+    bool has_session;
+};
+
+struct bp_model_work {
+    const struct bp_rules *rules;
+    struct bp_table function_table;
+    struct bp_table context_table;
+    struct bp_table coverage_table;
+    struct bp_function_work *functions;
+    struct bp_thread_work *threads;
+    struct bp_wall_tree *trees;
+    uint32_t tree_count;
+    double tick_s; /* of histograms */
+    char *key;
+    size_t key_size;
+};
+
+void bp_model_note(struct bp_model *model, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+int bp_model_load(struct bp_model *model, struct bp_error *error);
+void bp_model_settle_processes(struct bp_model *model);
+
+/* Function numbers of a process's functions: a new array. */
+uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_process *process);
+void bp_model_count_calls(struct bp_model *model, uint32_t function, const struct bp_node *node,
+                          double inside, double tick_s);
+void bp_model_finish_functions(struct bp_model *model);
+
+void bp_model_account_process(struct bp_model *model, uint32_t process);
+
+void bp_model_find_trees(struct bp_model *model);
+/* NULL if the process's wall page is not among the files. */
+const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
+                                            const struct bp_model_process *process);
+void bp_model_split_wall(struct bp_model *model);
+
+void bp_model_note_all(struct bp_model *model);
+
+const char *bp_base_name(const char *path);
+
+#endif

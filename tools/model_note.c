@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the user should know before believing the numbers, in plain words, most important first:
+ * an empty result, lost parts, estimated ends, sums that do not fit.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/model_internal.h"
+
+/* A thread that was blocked out of our sight less than this is noise of the CPU clock. */
+#define BLOCKED_S 0.01
+#define BLOCKED_PART 0.05
+#define UNSPLIT_PART 0.005
+#define SUM_PART 0.001
+#define MOST_BLOCKED 5
+
+static void list_libraries(const struct bp_model *model, char *text, size_t size) {
+    size_t length = 0;
+    uint32_t shown = 0;
+    text[0] = 0;
+    if (!model->process_count)
+        return;
+    const struct bp_profile *profile = model->processes[0].profile;
+    for (uint32_t i = 0; i < profile->object_count && shown < 8; i++) {
+        const char *path = bp_profile_string(profile, profile->objects[i].path);
+        if (!path[0] || profile->objects[i].flags & BP_OBJECT_MAIN)
+            continue;
+        int more =
+            snprintf(text + length, size - length, "%s%s", length ? ", " : "", bp_base_name(path));
+        if (more < 0 || (size_t)more >= size - length)
+            break;
+        length += (size_t)more;
+        shown++;
+    }
+    if (shown < profile->object_count && length + 5 < size && shown == 8)
+        snprintf(text + length, size - length, ", …");
+}
+
+static void note_empty(struct bp_model *model) {
+    char libraries[400];
+    bool called = false;
+    for (uint32_t i = 0; i < model->coverage_count; i++)
+        called |= model->coverage[i].called > 0;
+    if (called)
+        return;
+    if (model->process_count == 0) {
+        bp_model_note(model, "no process of this run loaded battprof; a static or setuid program "
+                             "cannot be profiled: battprof doctor tells more");
+        return;
+    }
+    if (model->coverage_count) {
+        bp_model_note(model,
+                      "%s is hooked, but none of its functions was called through a slot "
+                      "(static linking, -Bsymbolic or hidden symbols hide calls)",
+                      model->coverage[0].library);
+        return;
+    }
+    const char *hooks = model->processes[0].profile->header.hooks;
+    list_libraries(model, libraries, sizeof(libraries));
+    bp_model_note(model, "no library matching %s was loaded; loaded were %s; use --hook GLOB",
+                  hooks[0] ? hooks : "libdsl*", libraries[0] ? libraries : "none");
+}
+
+static void note_end(struct bp_model *model, const struct bp_model_process *process) {
+    int pid = process->profile->header.pid;
+    if (process->live)
+        bp_model_note(model, "process %d is still running: times are up to now", pid);
+    else if (process->killed && process->signal)
+        bp_model_note(model, "process %d was killed by signal %d (%s)", pid, process->signal,
+                      strsignal(process->signal));
+    else if (process->killed && process->end_estimated)
+        bp_model_note(model,
+                      "process %d ended without a word (killed?) and nobody waited for it: its end "
+                      "is estimated from its last trace",
+                      pid);
+}
+
+static void note_lost(struct bp_model *model, const struct bp_model_process *process) {
+    const struct bp_header *header = &process->profile->header;
+    if (header->flags & BP_OFF)
+        bp_model_note(model, "process %d: the profiler switched itself off: %s", header->pid,
+                      header->reason[0] ? header->reason : "no reason recorded");
+    else if (header->reason[0])
+        bp_model_note(model, "process %d: %s", header->pid, header->reason);
+    if (header->flags & BP_LOST_DISK)
+        bp_model_note(model, "process %d: the disk was full, %.1f MB of the profile are lost",
+                      header->pid, (double)header->lost_bytes / 1e6);
+    if (header->flags & BP_LOST_STUBS)
+        bp_model_note(model, "process %d: more functions than stubs, the rest was not hooked",
+                      header->pid);
+    if (header->flags & BP_LOST_TREE)
+        bp_model_note(model,
+                      "process %d could not join the wall page: its part of the wall is "
+                      "not in the split",
+                      header->pid);
+    if (header->flags & BP_LATE)
+        bp_model_note(model,
+                      "process %d was running when battprof came: what was before is not "
+                      "in here",
+                      header->pid);
+}
+
+static void note_folded(struct bp_model *model) {
+    uint64_t nodes = 0;
+    uint64_t threads = 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        nodes += model->processes[i].profile->header.node_limit_hits;
+        threads += model->processes[i].profile->header.threads_folded;
+    }
+    if (nodes)
+        bp_model_note(model,
+                      "%llu calls were counted without their callers: a thread reached its limit "
+                      "of contexts",
+                      (unsigned long long)nodes);
+    if (threads)
+        bp_model_note(model, "%llu short threads share the records of threads that ended before",
+                      (unsigned long long)threads);
+}
+
+static void note_threads(struct bp_model *model) {
+    uint32_t blocked = 0;
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->thread_list[i];
+        double difference = fabs(thread->sum_s - thread->lifetime_s);
+        wrong += difference > SUM_PART * thread->lifetime_s && difference > 1e-5;
+        if (thread->blocked_s <= BLOCKED_PART * thread->busy_s || thread->blocked_s <= BLOCKED_S)
+            continue;
+        if (blocked++ < MOST_BLOCKED)
+            bp_model_note(model, "thread %d (%s) was blocked where battprof cannot see for %.2f s",
+                          thread->source->info.tid, thread->source->info.name, thread->blocked_s);
+    }
+    if (blocked > MOST_BLOCKED)
+        bp_model_note(model, "%u more threads were blocked where battprof cannot see",
+                      blocked - MOST_BLOCKED);
+    if (wrong)
+        bp_model_note(model,
+                      "the self times of %u threads differ from their lifetime by more "
+                      "than 0.1 %%",
+                      wrong);
+}
+
+static void note_wall(struct bp_model *model) {
+    if (model->work->tree_count == 0 && model->thread_count > 1)
+        bp_model_note(model, "the wall page of this run is not among the files: the wall split is "
+                             "scaled from thread times");
+    if (model->work->tree_count > 1)
+        bp_model_note(model, "%u separate runs are shown together, their wall times added",
+                      model->work->tree_count);
+    if (fabs(model->unsplit_s) > UNSPLIT_PART * model->wall_s && fabs(model->unsplit_s) > 1e-4)
+        bp_model_note(model, "the wall split is off by %+.3f s of %.3f s", -model->unsplit_s,
+                      model->wall_s);
+}
+
+void bp_model_note_all(struct bp_model *model) {
+    note_empty(model);
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        note_end(model, &model->processes[i]);
+        note_lost(model, &model->processes[i]);
+    }
+    note_folded(model);
+    note_threads(model);
+    note_wall(model);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * When processes began and ended, in seconds. A process that was killed says nothing about its end;
+ * its parent's wait does, and failing that the last trace in its file.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+/* Two clock pairs closer than this give a worse rate than the constructor's estimate. */
+#define SHORTEST_PAIR_NS 10000000u
+
+struct reaped_list {
+    struct bp_reaped *items; /* by pid, then ticks */
+    uint32_t count;
+};
+
+static uint64_t pair_length(const struct bp_header *header) {
+    if (header->last.monotonic_ns <= header->first.monotonic_ns ||
+        header->last.ticks <= header->first.ticks)
+        return 0;
+    return header->last.monotonic_ns - header->first.monotonic_ns;
+}
+
+static double own_tick(const struct bp_header *header) {
+    uint64_t length = pair_length(header);
+    if (header->clock == BP_CLOCK_MONOTONIC)
+        return 1e-9;
+    if (length >= SHORTEST_PAIR_NS)
+        return 1e-9 * (double)length / (double)(header->last.ticks - header->first.ticks);
+    return header->ticks_per_s ? 1 / (double)header->ticks_per_s : 1e-9;
+}
+
+static void keep_longer(const struct bp_header **best, const struct bp_model_process *list,
+                        uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_header *header = &list[i].profile->header;
+        if (!*best || pair_length(header) > pair_length(*best))
+            *best = header;
+    }
+}
+
+static void set_ticks(struct bp_model_process *list, uint32_t count, const struct bp_header *best) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_header *header = &list[i].profile->header;
+        bool same = header->clock == best->clock && strcmp(header->boot_id, best->boot_id) == 0;
+        list[i].tick_s = own_tick(same ? best : header);
+    }
+}
+
+/* One rate for all processes of a machine, from the longest pair: parts that are added up must be
+ * measured with the same clock. */
+static void settle_ticks(struct bp_model *model) {
+    const struct bp_header *best = NULL;
+    keep_longer(&best, model->sessions, model->session_count);
+    keep_longer(&best, model->processes, model->process_count);
+    set_ticks(model->sessions, model->session_count, best);
+    set_ticks(model->processes, model->process_count, best);
+    model->work->tick_s = own_tick(best);
+    if (best->clock == BP_CLOCK_TSC && pair_length(best) < SHORTEST_PAIR_NS && !best->ticks_per_s)
+        bp_model_note(model, "the rate of the clock is not recorded; taken as 1 GHz");
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ticks(const struct bp_header *header) {
+#ifdef __x86_64__
+    if (header->clock == BP_CLOCK_TSC)
+        return __builtin_ia32_rdtsc();
+#endif
+    return header->clock == BP_CLOCK_MONOTONIC ? clock_ns(CLOCK_MONOTONIC) : 0;
+}
+
+static bool on_this_boot(const struct bp_header *header) {
+    char here[64] = "";
+    char host[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file)
+        return false;
+    if (!fgets(here, sizeof(here), file))
+        here[0] = 0;
+    fclose(file);
+    here[strcspn(here, "\n")] = 0;
+    gethostname(host, sizeof(host) - 1);
+    return header->boot_id[0] && strncmp(here, header->boot_id, sizeof(header->boot_id) - 1) == 0 &&
+           strncmp(host, header->host, sizeof(header->host) - 1) == 0;
+}
+
+/* Start of a process in ns of CLOCK_MONOTONIC; UINT64_MAX if there is none, or a zombie. */
+static uint64_t process_start(int pid) {
+    char path[64];
+    char line[1024];
+    char state = 'Z';
+    unsigned long long start = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return UINT64_MAX;
+    size_t got = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[got] = 0;
+    const char *after_name = strrchr(line, ')');
+    if (!after_name || sscanf(after_name + 1,
+                              " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                              "%*s %*s %*s %llu",
+                              &state, &start) != 2)
+        return UINT64_MAX;
+    if (state == 'Z' || state == 'X')
+        return UINT64_MAX;
+    uint64_t asleep = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+    uint64_t since_boot = start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    return since_boot > asleep ? since_boot - asleep : 0;
+}
+
+/* A pid may have been given to another process since: that one began after our first clock pair.
+ * The kernel's start times are coarse, hence the slack. */
+static bool is_live(const struct bp_header *header) {
+    uint64_t slack = 100000000;
+    return header->state == BP_RUNNING && on_this_boot(header) &&
+           process_start(header->pid) <= header->first.monotonic_ns + slack;
+}
+
+static int compare_reaped(const void *a, const void *b) {
+    const struct bp_reaped *x = a;
+    const struct bp_reaped *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+static void collect(struct reaped_list *list, const struct bp_model_process *from, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < from[i].profile->reaped_count; k++) {
+            void *items = list->items;
+            struct bp_reaped *item = bp_append(&items, list->count++, sizeof(*item));
+            list->items = items;
+            *item = from[i].profile->reaped[k];
+        }
+}
+
+/* The first wait that returned this pid after the process began; NULL if nobody waited. */
+static const struct bp_reaped *find_reaped(const struct reaped_list *list,
+                                           const struct bp_header *header) {
+    uint32_t low = 0;
+    uint32_t high = list->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct bp_reaped *item = &list->items[middle];
+        if (item->pid < header->pid || (item->pid == header->pid && item->ticks < header->start))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < list->count && list->items[low].pid == header->pid;
+    return found ? &list->items[low] : NULL;
+}
+
+static void settle_status(struct bp_model_process *process, const struct bp_reaped *reaped) {
+    const struct bp_header *header = &process->profile->header;
+    process->exit_status = header->state == BP_EXITED ? header->exit_status & 0xff : -1;
+    if (!reaped || header->state == BP_EXECED)
+        return;
+    if (WIFEXITED(reaped->status))
+        process->exit_status = WEXITSTATUS(reaped->status);
+    else if (WIFSIGNALED(reaped->status))
+        process->signal = WTERMSIG(reaped->status);
+    if (process->signal)
+        process->exit_status = 128 + process->signal;
+}
+
+static void settle_end(struct bp_model_process *process, const struct bp_reaped *reaped) {
+    const struct bp_header *header = &process->profile->header;
+    process->end = header->end;
+    process->end_v = header->end_v;
+    if (header->state == BP_EXITED || header->state == BP_EXECED) {
+        if (header->end < header->start)
+            process->end = header->start;
+        return;
+    }
+    process->live = !reaped && is_live(header);
+    process->killed = !process->live;
+    process->end_v = reaped ? reaped->v : 0;
+    if (reaped)
+        process->end = reaped->ticks;
+    else if (process->live)
+        process->end = now_ticks(header);
+    else
+        process->end = process->profile->latest;
+    process->end_estimated = !reaped && !process->live;
+    if (process->end < header->start)
+        process->end = header->start;
+}
+
+static void settle_list(struct bp_model_process *list, uint32_t count,
+                        const struct reaped_list *reaped) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_reaped *record = find_reaped(reaped, &list[i].profile->header);
+        settle_status(&list[i], record);
+        settle_end(&list[i], record);
+        list[i].lifetime_s = (double)(list[i].end - list[i].profile->header.start) * list[i].tick_s;
+    }
+}
+
+/* The target that `battprof run` started is what the user means by the exit status. */
+static void settle_run(struct bp_model *model) {
+    const struct bp_model_process *first = model->process_count ? &model->processes[0] : NULL;
+    const struct bp_model_process *last = first;
+    const struct bp_model_process *session = model->session_count ? &model->sessions[0] : NULL;
+    for (uint32_t i = 1; i < model->process_count; i++)
+        if (model->processes[i].profile->header.pid == first->profile->header.pid)
+            last = &model->processes[i];
+    model->command = (first ? first : session)->profile->header.command;
+    model->exit_status = last ? last->exit_status : session->exit_status;
+    model->signal = last ? last->signal : 0;
+    model->live = last ? last->live : session->live;
+    if (!session || session->profile->reaped_count == 0 || (last && last->exit_status >= 0))
+        return;
+    struct bp_model_process target = *session;
+    target.signal = 0;
+    settle_status(&target, &session->profile->reaped[session->profile->reaped_count - 1]);
+    model->exit_status = target.exit_status;
+    model->signal = target.signal;
+}
+
+void bp_model_settle_processes(struct bp_model *model) {
+    struct reaped_list reaped = {0};
+    settle_ticks(model);
+    collect(&reaped, model->sessions, model->session_count);
+    collect(&reaped, model->processes, model->process_count);
+    if (reaped.count)
+        qsort(reaped.items, reaped.count, sizeof(*reaped.items), compare_reaped);
+    settle_list(model->processes, model->process_count, &reaped);
+    settle_list(model->sessions, model->session_count, &reaped);
+    free(reaped.items);
+    settle_run(model);
+}

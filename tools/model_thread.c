@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the nodes of a thread to functions and contexts. The file holds what calls left behind when
+ * they ended; the time of calls that are open is added here, so that the self times of a thread sum
+ * to its lifetime at every instant. Then the profiler's own cost is taken out of the frames that it
+ * fell in and kept as overhead, which leaves the sum as it is.
+ */
+#include <stdlib.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+/* A hung recursion may have 100,000 open calls; the innermost ones tell what it does. */
+#define MOST_IN_FLIGHT 32
+
+/* One thread at work, in ticks. */
+struct account {
+    struct bp_model *model;
+    struct bp_model_process *process;
+    const struct bp_profile_thread *source;
+    struct bp_model_thread *thread;
+    struct bp_thread_work *work;
+    uint64_t *calls;
+    double *self;
+    double *total;
+    double *cost; /* own cost to subtract */
+    uint32_t thread_number;
+};
+
+static double clamp_ticks(uint64_t from, uint64_t to) {
+    return to > from ? (double)(to - from) : 0;
+}
+
+static uint32_t kind_of(const struct account *account, uint32_t node) {
+    const struct bp_profile *profile = account->process->profile;
+    return profile->funcs[account->source->nodes[node].func].kind;
+}
+
+static void show_in_flight(struct account *account, const struct bp_open_call *call, uint32_t depth,
+                           double ticks) {
+    struct bp_model *model = account->model;
+    uint32_t kind = kind_of(account, call->node);
+    uint32_t function = account->work->function[call->node];
+    /* At a regular end threads of a pool wait: not worth a word. A call that never returned is. */
+    bool ended = !account->process->live && !account->process->killed;
+    if (call->flags & BP_ENTRY_INHERITED || call->node == 0 || (ended && kind != BP_FUNC_CALL))
+        return;
+    model->functions[function].in_flight++;
+    model->contexts[account->work->context[call->node]].in_flight++;
+    if (depth >= MOST_IN_FLIGHT)
+        return;
+    void *list = model->in_flight;
+    struct bp_in_flight *item = bp_append(&list, model->in_flight_count++, sizeof(*item));
+    model->in_flight = list;
+    *item = (struct bp_in_flight){account->thread_number, function, depth,
+                                  ticks * account->process->tick_s};
+}
+
+/* Innermost first: a call's own time ends where the one above it began. */
+static void add_open_calls(struct account *account) {
+    uint64_t end = account->process->end;
+    uint64_t inner_start = end;
+    for (uint32_t i = 0; i < account->source->open_count; i++) {
+        const struct bp_open_call *call = &account->source->open[i];
+        uint64_t start = call->start;
+        if (start < account->source->info.start)
+            start = account->source->info.start; /* opened in an earlier life, or before fork */
+        if (start > inner_start)
+            start = inner_start;
+        double self = clamp_ticks(start, inner_start) - (double)call->child;
+        account->self[call->node] += self > 0 ? self : 0;
+        if (call->counts_total)
+            account->total[call->node] += clamp_ticks(start, end);
+        show_in_flight(account, call, i, clamp_ticks(start, end));
+        inner_start = start;
+    }
+}
+
+static double inside_cost(const struct account *account, uint32_t node) {
+    const struct bp_header *header = &account->process->profile->header;
+    uint32_t kind = kind_of(account, node);
+    if (kind == BP_FUNC_CALL)
+        return header->inside / 256.0;
+    return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_inside / 256.0 : 0;
+}
+
+static double outside_cost(const struct account *account, uint32_t node) {
+    const struct bp_header *header = &account->process->profile->header;
+    uint32_t kind = kind_of(account, node);
+    if (kind == BP_FUNC_CALL)
+        return header->outside / 256.0;
+    return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_outside / 256.0 : 0;
+}
+
+/* The cost outside a call falls in its caller: the parent, or, where a function calls itself, most
+ * likely the function, since inner calls are counted on the same node. */
+static void add_costs(struct account *account) {
+    const struct bp_node *nodes = account->source->nodes;
+    for (uint32_t i = 0; i < account->source->node_count; i++) {
+        double calls = (double)account->calls[i];
+        uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
+        account->cost[i] += calls * inside_cost(account, i);
+        account->cost[caller] += calls * outside_cost(account, i);
+    }
+    if (account->source->slot == 0)
+        account->cost[0] += (double)account->process->profile->header.startup;
+}
+
+/* Returns the ticks subtracted. Totals lose what was subtracted below them. */
+static double subtract_costs(struct account *account) {
+    double sum = 0;
+    uint32_t count = account->source->node_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (account->cost[i] > account->self[i])
+            account->cost[i] = account->self[i];
+        account->self[i] -= account->cost[i];
+        sum += account->cost[i];
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        account->total[i] -= account->cost[i];
+        if (account->total[i] < account->self[i])
+            account->total[i] = account->self[i];
+        if (i > 0)
+            account->cost[account->source->nodes[i].parent] += account->cost[i];
+    }
+    account->total[0] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        account->total[0] += account->self[i];
+    return sum;
+}
+
+static uint32_t put_context(struct bp_model *model, uint32_t parent, uint32_t function) {
+    uint32_t key[2] = {parent, function};
+    uint32_t number = bp_table_put(&model->work->context_table, key, sizeof(key));
+    if (number == model->context_count) {
+        void *list = model->contexts;
+        struct bp_context *fresh = bp_append(&list, model->context_count++, sizeof(*fresh));
+        model->contexts = list;
+        fresh->parent = parent;
+        fresh->function = function;
+    }
+    return number;
+}
+
+static void place_nodes(struct account *account, const uint32_t *map) {
+    const struct bp_profile_thread *source = account->source;
+    struct bp_thread_work *work = account->work;
+    for (uint32_t i = 0; i < source->node_count; i++) {
+        const struct bp_node *node = &source->nodes[i];
+        work->function[i] = map[node->func];
+        work->context[i] =
+            put_context(account->model, i ? work->context[node->parent] : 0, work->function[i]);
+        account->calls[i] = i ? bp_node_calls(node) : 0;
+        account->self[i] = (double)node->self;
+        account->total[i] = (double)node->total;
+    }
+}
+
+static void add_to_thread(struct account *account, uint32_t node, double self_s) {
+    struct bp_model *model = account->model;
+    struct bp_model_thread *thread = account->thread;
+    const struct bp_function *function = &model->functions[account->work->function[node]];
+    bool waits = function->kind == BP_FUNC_WAIT;
+    thread->category_s[function->category] += self_s;
+    *(waits ? &thread->waiting_s : &thread->busy_s) += self_s;
+    if (function->kind == BP_FUNC_IO)
+        thread->io_s += self_s;
+    if (function->category != BP_FRAMEWORK)
+        return;
+    if (waits)
+        model->waiting_s += self_s;
+    else if (function->kind == BP_FUNC_IO)
+        model->io_s += self_s;
+    else
+        model->running_s += self_s;
+}
+
+static void add_nodes(struct account *account) {
+    struct bp_model *model = account->model;
+    double tick_s = account->process->tick_s;
+    for (uint32_t i = 0; i < account->source->node_count; i++) {
+        struct bp_function *function = &model->functions[account->work->function[i]];
+        struct bp_context *context = &model->contexts[account->work->context[i]];
+        double self_s = account->self[i] * tick_s;
+        double total_s = account->total[i] * tick_s;
+        account->work->self_s[i] = self_s;
+        function->self_s += self_s;
+        function->total_s += total_s;
+        context->self_s += self_s;
+        context->total_s += total_s;
+        context->calls += account->calls[i];
+        add_to_thread(account, i, self_s);
+        if (i > 0)
+            bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
+                                 inside_cost(account, i), tick_s);
+    }
+}
+
+static void add_lifetime(struct account *account, double overhead) {
+    struct bp_model *model = account->model;
+    struct bp_model_process *process = account->process;
+    struct bp_model_thread *thread = account->thread;
+    const struct bp_thread *info = &account->source->info;
+    uint64_t end = info->state == BP_THREAD_ENDED ? info->end : process->end;
+    double ticks = (double)info->lifetime + clamp_ticks(info->start, end);
+    thread->lifetime_s = ticks * process->tick_s;
+    thread->overhead_s = overhead * process->tick_s;
+    thread->sum_s = thread->busy_s + thread->waiting_s + thread->overhead_s;
+    thread->busy_s += thread->overhead_s;
+    thread->cpu_s = 1e-9 * (double)info->cpu_ns;
+    double seen = thread->cpu_s + 1e-9 * (double)info->runqueue_ns + thread->io_s;
+    if (info->state == BP_THREAD_ENDED && info->cpu_ns)
+        thread->blocked_s = thread->busy_s > seen ? thread->busy_s - seen : 0;
+    model->thread_s += thread->lifetime_s;
+    model->cpu_s += thread->cpu_s;
+    model->overhead_s += thread->overhead_s;
+    model->threads += info->lives ? info->lives : 1;
+    process->threads += info->lives ? info->lives : 1;
+    process->thread_s += thread->lifetime_s;
+    process->sum_s += thread->sum_s;
+    process->overhead_s += thread->overhead_s;
+    process->waiting_s += thread->waiting_s;
+    for (int i = 0; i < BP_CATEGORIES; i++) {
+        model->category_thread_s[i] += thread->category_s[i];
+        process->category_s[i] += thread->category_s[i];
+    }
+}
+
+static void account_init(struct account *account, uint32_t process,
+                         const struct bp_profile_thread *source) {
+    struct bp_model *model = account->model;
+    uint32_t count = source->node_count;
+    account->source = source;
+    account->process = &model->processes[process];
+    account->thread_number = model->thread_count;
+    void *list = model->thread_list;
+    account->thread = bp_append(&list, model->thread_count, sizeof(*account->thread));
+    model->thread_list = list;
+    list = model->work->threads;
+    account->work = bp_append(&list, model->thread_count++, sizeof(*account->work));
+    model->work->threads = list;
+    account->thread->process = process;
+    account->thread->source = source;
+    account->work->self_s = bp_alloc(count, sizeof(double));
+    account->work->function = bp_alloc(count, sizeof(uint32_t));
+    account->work->context = bp_alloc(count, sizeof(uint32_t));
+    account->calls = bp_alloc(count, sizeof(uint64_t));
+    account->self = bp_alloc(count, sizeof(double));
+    account->total = bp_alloc(count, sizeof(double));
+    account->cost = bp_alloc(count, sizeof(double));
+}
+
+static void account_thread(struct bp_model *model, uint32_t process,
+                           const struct bp_profile_thread *source, const uint32_t *map) {
+    struct account account = {.model = model};
+    account_init(&account, process, source);
+    place_nodes(&account, map);
+    add_open_calls(&account);
+    add_costs(&account);
+    double overhead = subtract_costs(&account);
+    add_nodes(&account);
+    add_lifetime(&account, overhead);
+    free(account.calls);
+    free(account.self);
+    free(account.total);
+    free(account.cost);
+}
+
+void bp_model_account_process(struct bp_model *model, uint32_t number) {
+    const struct bp_profile *profile = model->processes[number].profile;
+    uint32_t *map = bp_model_map_functions(model, &model->processes[number]);
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        account_thread(model, number, &profile->threads[i], map);
+    free(map);
+}

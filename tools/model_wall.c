@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The wall split. A thread's part of the wall was recorded by the target while it ran (see bp_tree
+ * in format.h); what is left to do is to add the stretch that was open at the end, to divide each
+ * part among the thread's functions in proportion to their busy time, and to check the sum.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/tree.h"
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+static double v_ticks(uint64_t v) {
+    return (double)v / (1 << BP_TREE_V_SHIFT);
+}
+
+static void add_tree(struct bp_model *model, const struct bp_model_process *owner) {
+    struct bp_model_work *work = model->work;
+    if (!owner->profile->tree)
+        return;
+    void *list = work->trees;
+    struct bp_wall_tree *tree = bp_append(&list, work->tree_count++, sizeof(*tree));
+    work->trees = list;
+    tree->owner = owner;
+    tree->start = owner->profile->header.start;
+    tree->end = owner->end;
+    tree->has_session = owner->profile->header.flags & BP_SESSION;
+}
+
+const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
+                                            const struct bp_model_process *process) {
+    const struct bp_header *header = &process->profile->header;
+    if (header->flags & BP_LOST_TREE)
+        return NULL;
+    for (uint32_t i = 0; i < model->work->tree_count; i++) {
+        const struct bp_wall_tree *tree = &model->work->trees[i];
+        if (tree->owner == process)
+            return tree;
+        if (header->tree[0] &&
+            strcmp(bp_base_name(header->tree), bp_base_name(tree->owner->path)) == 0)
+            return tree;
+    }
+    return NULL;
+}
+
+/* A session knows when the run began and ended; without one the processes say it. */
+void bp_model_find_trees(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->session_count; i++)
+        add_tree(model, &model->sessions[i]);
+    for (uint32_t i = 0; i < model->process_count; i++)
+        add_tree(model, &model->processes[i]);
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[i];
+        struct bp_wall_tree *tree = (struct bp_wall_tree *)bp_model_tree_of(model, process);
+        if (!tree || (tree->has_session && !tree->owner->killed))
+            continue;
+        if (process->profile->header.start < tree->start)
+            tree->start = process->profile->header.start;
+        if (process->end > tree->end)
+            tree->end = process->end;
+    }
+}
+
+/* Where V stood when the process ended. */
+static uint64_t end_v(const struct bp_model_process *process, const struct bp_wall_tree *tree) {
+    const struct bp_tree *page = tree->owner->profile->tree;
+    uint64_t idle;
+    if (process->end_v)
+        return process->end_v;
+    return bp_tree_at(page->word, page->start, process->end, &idle).v;
+}
+
+static double recorded_part(const struct bp_model_process *process, const struct bp_thread *info,
+                            const struct bp_wall_tree *tree) {
+    double ticks = v_ticks(info->v);
+    bool busy = info->in_tree && info->wait_entry == 0 && info->state != BP_THREAD_ENDED;
+    if (busy && tree) {
+        uint64_t v = end_v(process, tree);
+        ticks += v > info->v_since ? v_ticks(v - info->v_since) : 0;
+    }
+    return ticks * process->tick_s;
+}
+
+/* Start, and what is idle at the end with no thread left to notice it. */
+static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
+    const struct bp_tree *page = tree->owner->profile->tree;
+    double tick_s = tree->owner->tick_s;
+    uint64_t joined = page->first_join ? page->first_join : tree->end;
+    uint64_t idle = 0;
+    if (joined > tree->end)
+        joined = tree->end;
+    if (joined > tree->start)
+        model->start_s += (double)(joined - tree->start) * tick_s;
+    if (page->first_join)
+        bp_tree_at(page->word, page->start, tree->end, &idle);
+    model->idle_s += (double)idle * tick_s;
+    model->wall_s += (double)(tree->end - tree->start) * tick_s;
+}
+
+static void use_trees(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->work->tree_count; i++)
+        add_edges(model, &model->work->trees[i]);
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_process *process = &model->processes[thread->process];
+        const struct bp_wall_tree *tree = bp_model_tree_of(model, process);
+        if (!tree)
+            continue;
+        thread->wall_s = recorded_part(process, &thread->source->info, tree);
+        model->idle_s += (double)thread->source->info.idle * process->tick_s;
+    }
+}
+
+static double span_of_processes(const struct bp_model *model) {
+    const struct bp_model_process *list = model->process_count ? model->processes : model->sessions;
+    uint32_t count = model->process_count ? model->process_count : model->session_count;
+    uint64_t start = UINT64_MAX;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].profile->header.start < start)
+            start = list[i].profile->header.start;
+        if (list[i].end > end)
+            end = list[i].end;
+    }
+    return end > start ? (double)(end - start) * list[0].tick_s : 0;
+}
+
+/* Without the wall page: exact for one thread; for more, each gets what it recorded of the page it
+ * had, or failing that by its busy time, scaled to fill the wall. */
+static void use_no_tree(struct bp_model *model) {
+    double sum = 0;
+    model->wall_s = span_of_processes(model);
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_process *process = &model->processes[thread->process];
+        thread->wall_s = recorded_part(process, &thread->source->info, NULL);
+        model->idle_s += (double)thread->source->info.idle * process->tick_s;
+        sum += thread->wall_s;
+    }
+    bool recorded = sum > 0 && model->thread_count > 1;
+    for (uint32_t i = 0; !recorded && i < model->thread_count; i++)
+        sum += model->thread_list[i].wall_s = model->thread_list[i].busy_s;
+    if (model->thread_count == 1) {
+        model->idle_s = model->thread_list[0].waiting_s;
+        return;
+    }
+    double room = model->wall_s - model->idle_s;
+    for (uint32_t i = 0; sum > 0 && i < model->thread_count; i++)
+        model->thread_list[i].wall_s *= room > 0 ? room / sum : 0;
+}
+
+/* A thread's functions share its part; so does the profiler's own cost. */
+static void share_part(struct bp_model *model, uint32_t number) {
+    const struct bp_model_thread *thread = &model->thread_list[number];
+    const struct bp_thread_work *work = &model->work->threads[number];
+    double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
+    model->overhead_wall_s += thread->overhead_s * rate;
+    for (uint32_t i = 0; i < thread->source->node_count; i++) {
+        struct bp_function *function = &model->functions[work->function[i]];
+        double part = function->kind == BP_FUNC_WAIT ? 0 : work->self_s[i] * rate;
+        if (rate == 0 && i == 0)
+            part = thread->wall_s;
+        function->wall_s += part;
+        model->contexts[work->context[i]].wall_s += part;
+        model->category_s[function->category] += part;
+    }
+    model->processes[thread->process].wall_s += thread->wall_s;
+}
+
+void bp_model_split_wall(struct bp_model *model) {
+    if (model->work->tree_count)
+        use_trees(model);
+    else
+        use_no_tree(model);
+    double sum = model->idle_s + model->start_s;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        share_part(model, i);
+        sum += model->thread_list[i].wall_s;
+    }
+    model->category_s[BP_FRAMEWORK] += model->idle_s + model->start_s;
+    model->unsplit_s = model->wall_s - sum;
+    uint64_t origin = model->work->tree_count ? model->work->trees[0].start
+                      : model->process_count  ? model->processes[0].profile->header.start
+                                              : 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        struct bp_model_process *process = &model->processes[i];
+        process->start_s = (double)(int64_t)(process->profile->header.start - origin);
+        process->start_s *= process->tick_s;
+    }
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* From the environment and not from setlocale: the locale's data is missing in many containers, and
+ * then everything would look like ASCII. */
+static bool has_utf8(void) {
+    const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (int i = 0; i < 3; i++) {
+        const char *value = getenv(names[i]);
+        if (value && value[0])
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+void bp_page_init(struct bp_page *page, FILE *out) {
+    const char *no_colour = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    page->out = out;
+    page->utf8 = has_utf8();
+    page->colour = isatty(fileno(out)) && !(no_colour && no_colour[0]) &&
+                   !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+const char *bp_page_time(const struct bp_page *page, double s, char text[32]) {
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}};
+    int i = 0;
+    if (!(s >= 0.5e-9))
+        return s < -0.5e-9 ? strcpy(text, "-") : strcpy(text, "0");
+    while (i < 3 && s < 0.9995 * units[i].unit)
+        i++;
+    double value = s / units[i].unit;
+    int decimals = i == 3 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    const char *name = i == 2 && !page->utf8 ? "us" : units[i].name;
+    snprintf(text, 32, "%.*f %s", decimals, value, name);
+    return text;
+}
+
+const char *bp_page_count(uint64_t count, char text[32]) {
+    char digits[24];
+    int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+    char *to = text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return text;
+}
+
+const char *bp_page_share(double part, double whole, char text[32]) {
+    text[0] = 0;
+    if (whole > 0)
+        snprintf(text, 32, "%.1f %%", 100 * part / whole);
+    return text;
+}
+
+static bool is_continuation(char c) {
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+int bp_page_columns(const char *text) {
+    int columns = 0;
+    for (; *text; text++)
+        columns += !is_continuation(*text);
+    return columns;
+}
+
+static void pad(const struct bp_page *page, int columns) {
+    fprintf(page->out, "%*s", columns > 0 ? columns : 0, "");
+}
+
+static void print_columns(const struct bp_page *page, const char *text, int columns) {
+    for (; *text && (columns > 0 || is_continuation(*text)); text++) {
+        columns -= !is_continuation(*text);
+        fputc(*text, page->out);
+    }
+}
+
+static int print_cut(const struct bp_page *page, const char *text, int width) {
+    int columns = bp_page_columns(text);
+    if (columns <= width) {
+        fputs(text, page->out);
+        return columns;
+    }
+    print_columns(page, text, width - (page->utf8 ? 1 : 2));
+    fputs(page->utf8 ? "…" : "..", page->out);
+    return width;
+}
+
+void bp_page_left(const struct bp_page *page, const char *text, int width) {
+    pad(page, width - print_cut(page, text, width));
+}
+
+void bp_page_right(const struct bp_page *page, const char *text, int width) {
+    pad(page, width - bp_page_columns(text));
+    print_cut(page, text, width);
+}
+
+static void set_colour(const struct bp_page *page, int colour) {
+    if (page->colour)
+        fprintf(page->out, "\033[%dm", colour);
+}
+
+/* Eighths of a column where the font has them. */
+void bp_page_bar(const struct bp_page *page, double part, int width, int colour) {
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    if (!(part > 0))
+        part = 0;
+    if (part > 1)
+        part = 1;
+    int steps = (int)(part * width * (page->utf8 ? 8 : 1) + 0.5);
+    int full = page->utf8 ? steps / 8 : steps;
+    set_colour(page, colour);
+    for (int i = 0; i < full; i++)
+        fputs(page->utf8 ? "█" : "#", page->out);
+    int rest = page->utf8 ? steps % 8 : 0;
+    fputs(eighths[rest], page->out);
+    set_colour(page, 0);
+    pad(page, width - full - (rest > 0));
+}
+
+void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
+    int column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        char word[512];
+        snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        int columns = bp_page_columns(word);
+        if (column > indent && column + 1 + columns > BP_PAGE_WIDTH) {
+            fprintf(page->out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > 0) {
+            fputc(' ', page->out);
+            column++;
+        }
+        fputs(word, page->out);
+        column += columns;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', page->out);
+}
+
+void bp_page_heading(const struct bp_page *page, const char *text) {
+    set_colour(page, 1);
+    fputs(text, page->out);
+    set_colour(page, 0);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `battprof report`: one model, shown as text, as a tree or as JSON.
+ */
+#ifndef BP_TOOLS_REPORT_H
+#define BP_TOOLS_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tools/model.h"
+
+struct bp_report_settings {
+    bool json;
+    bool tree;
+    const char *by;   /* function, thread, process, group */
+    const char *sort; /* self, total, calls, name */
+    const char *rules;
+    unsigned top; /* rows of a table */
+};
+
+/* The text report of a file or directory, for `battprof run`; `rules` NULL: the built-in ones. 0,
+ * or -1 with the error set. */
+int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_error *error);
+
+int bp_report_text(const struct bp_model *model, const struct bp_report_settings *settings,
+                   FILE *out);
+int bp_report_tree(const struct bp_model *model, const struct bp_report_settings *settings,
+                   FILE *out);
+int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
+                   FILE *out);
+
+/* Indices of the used functions in the asked order: a new array. */
+uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the text reports: report_text.c, report_table.c, report_tree.c.
+ */
+#ifndef BP_TOOLS_REPORT_INTERNAL_H
+#define BP_TOOLS_REPORT_INTERNAL_H
+
+#include "tools/page.h"
+#include "tools/report.h"
+
+void bp_report_headline(const struct bp_page *page, const struct bp_model *model);
+void bp_report_notes(const struct bp_page *page, const struct bp_model *model);
+
+/* The table that --by asks for. */
+void bp_report_table(const struct bp_page *page, const struct bp_model *model,
+                     const struct bp_report_settings *settings);
+
+/* "module.name" for Python, the name for others: borrowed, or in `text`. */
+const char *bp_report_name(const struct bp_function *function, char *text, size_t size);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of the text report: DSL functions, or threads, processes, groups. Columns of time are
+ * thread-seconds; the last column is the part of the wall split.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/report_internal.h"
+
+static void cell_time(const struct bp_page *page, double s, int width) {
+    char text[32];
+    bp_page_right(page, bp_page_time(page, s, text), width);
+}
+
+static void cell_count(const struct bp_page *page, uint64_t count, int width) {
+    char text[32];
+    bp_page_right(page, bp_page_count(count, text), width);
+}
+
+static void cell_share(const struct bp_page *page, double part, double whole) {
+    char text[32];
+    bp_page_right(page, bp_page_share(part, whole, text), 9);
+    fputc('\n', page->out);
+}
+
+static void title(const struct bp_page *page, const char *text, int width) {
+    fputc('\n', page->out);
+    bp_page_heading(page, text);
+    fprintf(page->out, "%*s", width - bp_page_columns(text), "");
+}
+
+static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, const char *what) {
+    if (count > top)
+        fprintf(page->out, "  and %u more %s: --top %u\n", count - top, what, count);
+}
+
+const char *bp_report_name(const struct bp_function *function, char *text, size_t size) {
+    if (!function->module[0])
+        return function->name;
+    snprintf(text, size, "%s.%s", function->module, function->name);
+    return text;
+}
+
+/* A function of several libraries or lines is told apart by what follows its name. */
+static void function_row(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_function *function) {
+    char name[300];
+    fputs("  ", page->out);
+    bp_page_left(page, bp_report_name(function, name, sizeof(name)), 26);
+    cell_count(page, function->calls, 14);
+    cell_time(page, function->self_s, 10);
+    cell_time(page, function->total_s, 10);
+    cell_time(page, function->median_s, 9);
+    cell_share(page, function->wall_s, model->wall_s);
+}
+
+static void table_functions(const struct bp_page *page, const struct bp_model *model,
+                            const struct bp_report_settings *settings) {
+    uint32_t count;
+    uint32_t used = 0;
+    uint32_t *order = bp_report_order(model, settings->sort, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_function *function = &model->functions[order[i]];
+        if (function->category != BP_DSL)
+            continue;
+        if (used == 0) {
+            title(page, "DSL functions", 28);
+            bp_page_right(page, "calls", 14);
+            bp_page_right(page, "self", 10);
+            bp_page_right(page, "total", 10);
+            bp_page_right(page, "median", 9);
+            bp_page_right(page, "of wall", 9);
+            fputc('\n', page->out);
+        }
+        if (used++ < settings->top)
+            function_row(page, model, function);
+    }
+    say_rest(page, used, settings->top, "functions");
+    free(order);
+}
+
+static int compare_thread(const void *a, const void *b, void *data) {
+    const struct bp_model_thread *list = data;
+    double x = list[*(const uint32_t *)a].wall_s;
+    double y = list[*(const uint32_t *)b].wall_s;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static uint32_t *number(uint32_t count) {
+    uint32_t *list = bp_alloc(count, sizeof(*list));
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = i;
+    return list;
+}
+
+static void thread_row(const struct bp_page *page, const struct bp_model *model,
+                       const struct bp_model_thread *thread) {
+    char label[64];
+    const struct bp_thread *info = &thread->source->info;
+    snprintf(label, sizeof(label), "%d %s", info->tid, info->name);
+    fputs("  ", page->out);
+    bp_page_left(page, label, 25);
+    cell_time(page, thread->lifetime_s, 11);
+    cell_time(page, thread->busy_s, 11);
+    cell_time(page, thread->category_s[BP_DSL], 11);
+    cell_time(page, thread->waiting_s, 11);
+    cell_share(page, thread->wall_s, model->wall_s);
+}
+
+static void table_threads(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_report_settings *settings) {
+    uint32_t *order = number(model->thread_count);
+    qsort_r(order, model->thread_count, sizeof(*order), compare_thread, model->thread_list);
+    title(page, "Threads", 27);
+    bp_page_right(page, "lifetime", 11);
+    bp_page_right(page, "busy", 11);
+    bp_page_right(page, "DSL", 11);
+    bp_page_right(page, "waiting", 11);
+    bp_page_right(page, "of wall", 9);
+    fputc('\n', page->out);
+    for (uint32_t i = 0; i < model->thread_count && i < settings->top; i++)
+        thread_row(page, model, &model->thread_list[order[i]]);
+    say_rest(page, model->thread_count, settings->top, "threads");
+    free(order);
+}
+
+static int compare_process(const void *a, const void *b, void *data) {
+    const struct bp_model_process *list = data;
+    double x = list[*(const uint32_t *)a].wall_s;
+    double y = list[*(const uint32_t *)b].wall_s;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+static const char *how_ended(const struct bp_model_process *process, char text[32]) {
+    if (process->live)
+        return "running";
+    if (process->signal)
+        snprintf(text, 32, "signal %d", process->signal);
+    else if (process->profile->header.state == BP_EXECED)
+        return "exec";
+    else if (process->exit_status >= 0)
+        snprintf(text, 32, "exit %d", process->exit_status);
+    else
+        return "killed?";
+    return text;
+}
+
+static void process_row(const struct bp_page *page, const struct bp_model *model,
+                        const struct bp_model_process *process) {
+    char label[1100];
+    char text[32];
+    snprintf(label, sizeof(label), "%d %s", process->profile->header.pid,
+             process->profile->header.command);
+    fputs("  ", page->out);
+    bp_page_left(page, label, 30);
+    bp_page_right(page, how_ended(process, text), 10);
+    cell_count(page, process->threads, 9);
+    cell_time(page, process->lifetime_s, 10);
+    cell_time(page, process->category_s[BP_DSL], 10);
+    cell_share(page, process->wall_s, model->wall_s);
+}
+
+static void table_processes(const struct bp_page *page, const struct bp_model *model,
+                            const struct bp_report_settings *settings) {
+    uint32_t *order = number(model->process_count);
+    qsort_r(order, model->process_count, sizeof(*order), compare_process, model->processes);
+    title(page, "Processes", 32);
+    bp_page_right(page, "end", 10);
+    bp_page_right(page, "threads", 9);
+    bp_page_right(page, "lifetime", 10);
+    bp_page_right(page, "DSL", 10);
+    bp_page_right(page, "of wall", 9);
+    fputc('\n', page->out);
+    for (uint32_t i = 0; i < model->process_count && i < settings->top; i++)
+        process_row(page, model, &model->processes[order[i]]);
+    say_rest(page, model->process_count, settings->top, "processes");
+    free(order);
+}
+
+struct group {
+    const char *name;
+    uint64_t calls;
+    double self_s;
+    double wall_s;
+};
+
+static int compare_group(const void *a, const void *b) {
+    const struct group *x = a;
+    const struct group *y = b;
+    if (x->self_s != y->self_s)
+        return x->self_s > y->self_s ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Groups are few, so a search for each function is enough; those without a group stand together. */
+static struct group *make_groups(const struct bp_model *model, uint32_t *count) {
+    void *list = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        const char *name = function->group[0] ? function->group : "(no group)";
+        if (!bp_function_used(function))
+            continue;
+        struct group *groups = list;
+        uint32_t k = 0;
+        while (k < *count && strcmp(groups[k].name, name) != 0)
+            k++;
+        if (k == *count) {
+            bp_append(&list, (*count)++, sizeof(*groups));
+            groups = list;
+            groups[k].name = name;
+        }
+        groups[k].calls += function->calls;
+        groups[k].self_s += function->self_s;
+        groups[k].wall_s += function->wall_s;
+    }
+    if (*count)
+        qsort(list, *count, sizeof(struct group), compare_group);
+    return list;
+}
+
+static void table_groups(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings) {
+    uint32_t count;
+    struct group *groups = make_groups(model, &count);
+    title(page, "Groups", 41);
+    bp_page_right(page, "calls", 16);
+    bp_page_right(page, "self", 14);
+    bp_page_right(page, "of wall", 9);
+    fputc('\n', page->out);
+    for (uint32_t i = 0; i < count && i < settings->top; i++) {
+        fputs("  ", page->out);
+        bp_page_left(page, groups[i].name, 39);
+        cell_count(page, groups[i].calls, 16);
+        cell_time(page, groups[i].self_s, 14);
+        cell_share(page, groups[i].wall_s, model->wall_s);
+    }
+    say_rest(page, count, settings->top, "groups");
+    free(groups);
+}
+
+void bp_report_table(const struct bp_page *page, const struct bp_model *model,
+                     const struct bp_report_settings *settings) {
+    if (strcmp(settings->by, "thread") == 0)
+        table_threads(page, model, settings);
+    else if (strcmp(settings->by, "process") == 0)
+        table_processes(page, model, settings);
+    else if (strcmp(settings->by, "group") == 0)
+        table_groups(page, model, settings);
+    else
+        table_functions(page, model, settings);
+}

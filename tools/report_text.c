@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report for people: what the run was, the three categories, what the framework did, a table,
+ * how much of the library was seen, what the numbers cost and what to know about them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/report_internal.h"
+
+#define BAR 40
+#define FRAMEWORK_ROWS 4
+#define DETAIL_ROWS 3
+#define MOST_NOTES 12
+#define MOST_CALLS 8
+
+static const char *plural(uint32_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void print_status(const struct bp_page *page, const struct bp_model *model) {
+    if (model->live)
+        fprintf(page->out, "still running");
+    else if (model->signal)
+        fprintf(page->out, "killed by signal %d (%s)", model->signal, strsignal(model->signal));
+    else if (model->exit_status >= 0)
+        fprintf(page->out, "exit status %d", model->exit_status);
+    else
+        fprintf(page->out, "end not seen");
+}
+
+void bp_report_headline(const struct bp_page *page, const struct bp_model *model) {
+    char text[32];
+    char count[32];
+    const char *dot = page->utf8 ? " · " : ", ";
+    const char *command = model->command[0] ? model->command : model->path;
+    if (bp_page_columns(command) <= BP_PAGE_WIDTH)
+        bp_page_heading(page, command);
+    else
+        bp_page_left(page, command, BP_PAGE_WIDTH);
+    fprintf(page->out, "\nwall %s%s%u process%s, ", bp_page_time(page, model->wall_s, text), dot,
+            model->process_count, model->process_count == 1 ? "" : "es");
+    fprintf(page->out, "%s thread%s%s", bp_page_count(model->threads, count),
+            plural(model->threads), dot);
+    print_status(page, model);
+    fputs("\n\n", page->out);
+}
+
+static void print_category(const struct bp_page *page, const struct bp_model *model,
+                           const char *name, double s, int colour) {
+    char text[32];
+    fputs("  ", page->out);
+    bp_page_left(page, name, 11);
+    bp_page_bar(page, model->wall_s > 0 ? s / model->wall_s : 0, BAR, colour);
+    bp_page_right(page, bp_page_share(s, model->wall_s, text), 10);
+    bp_page_right(page, bp_page_time(page, s, text), 11);
+    fputc('\n', page->out);
+}
+
+static void print_categories(const struct bp_page *page, const struct bp_model *model) {
+    print_category(page, model, "DSL", model->category_s[BP_DSL], 32);
+    print_category(page, model, "framework", model->category_s[BP_FRAMEWORK], 33);
+    print_category(page, model, "transfer", model->category_s[BP_TRANSFER], 35);
+    print_category(page, model, "profiler", model->overhead_wall_s, 90);
+    if (model->unsplit_s > 0.005 * model->wall_s)
+        print_category(page, model, "unknown", model->unsplit_s, 90);
+}
+
+static void framework_row(const struct bp_page *page, const struct bp_model *model,
+                          const char *label, double thread_s, double wall_s) {
+    char text[32];
+    fputs("  ", page->out);
+    bp_page_left(page, label, 50);
+    bp_page_right(page, thread_s < 0 ? "" : bp_page_time(page, thread_s, text), 14);
+    bp_page_right(page, bp_page_share(wall_s, model->wall_s, text), 14);
+    fputc('\n', page->out);
+}
+
+static void detail_row(const struct bp_page *page, const struct bp_function *function) {
+    char label[256];
+    char count[32];
+    char text[32];
+    snprintf(label, sizeof(label), "%.120s (%.60s), %s call%s", function->name, function->library,
+             bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
+    fputs("    ", page->out);
+    bp_page_left(page, label, 48);
+    bp_page_right(page, bp_page_time(page, function->self_s, text), 14);
+    fputc('\n', page->out);
+}
+
+static void print_details(const struct bp_page *page, const struct bp_model *model,
+                          const uint32_t *order, uint32_t count, uint32_t kind) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < count && shown < DETAIL_ROWS; i++) {
+        const struct bp_function *function = &model->functions[order[i]];
+        if (function->category != BP_FRAMEWORK || function->kind != kind)
+            continue;
+        detail_row(page, function);
+        shown++;
+    }
+}
+
+static void print_running(const struct bp_page *page, const struct bp_model *model,
+                          const uint32_t *order, uint32_t count) {
+    uint32_t shown = 0;
+    double rest_s = 0;
+    double rest_wall_s = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_function *function = &model->functions[order[i]];
+        char label[300];
+        if (function->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT ||
+            function->kind == BP_FUNC_IO)
+            continue;
+        if (shown++ >= FRAMEWORK_ROWS) {
+            rest_s += function->self_s;
+            rest_wall_s += function->wall_s;
+            continue;
+        }
+        if (function->kind == BP_FUNC_ROOT)
+            snprintf(label, sizeof(label), "own code of %s, not hooked", function->library);
+        else
+            snprintf(label, sizeof(label), "%.150s (%.100s)", function->name, function->library);
+        framework_row(page, model, label, function->self_s, function->wall_s);
+    }
+    if (shown > FRAMEWORK_ROWS)
+        framework_row(page, model, "other hooked functions", rest_s, rest_wall_s);
+}
+
+static double io_wall(const struct bp_model *model) {
+    double sum = 0;
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if (model->functions[i].kind == BP_FUNC_IO && model->functions[i].category == BP_FRAMEWORK)
+            sum += model->functions[i].wall_s;
+    return sum;
+}
+
+static void print_framework(const struct bp_page *page, const struct bp_model *model) {
+    uint32_t count;
+    uint32_t *order = bp_report_order(model, "self", &count);
+    fputc('\n', page->out);
+    bp_page_heading(page, "Framework");
+    bp_page_right(page, "thread time", 57);
+    bp_page_right(page, "of wall", 14);
+    fputc('\n', page->out);
+    print_running(page, model, order, count);
+    if (model->io_s > 0) {
+        framework_row(page, model, "file I/O", model->io_s, io_wall(model));
+        print_details(page, model, order, count, BP_FUNC_IO);
+    }
+    if (model->waiting_s > 0 || model->idle_s > 0) {
+        framework_row(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
+                      model->idle_s);
+        print_details(page, model, order, count, BP_FUNC_WAIT);
+    }
+    if (model->start_s > 0.001 * model->wall_s)
+        framework_row(page, model, "starting, before the first thread was seen", -1,
+                      model->start_s);
+    free(order);
+}
+
+static void print_coverage(const struct bp_page *page, const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->coverage_count; i++) {
+        const struct bp_coverage *coverage = &model->coverage[i];
+        char exports[32];
+        char hooked[32];
+        char called[32];
+        fprintf(page->out, "%s%.40s: %s exported functions, %s hooked, %s called%s%s\n",
+                i == 0 ? "\n" : "", coverage->library, bp_page_count(coverage->exports, exports),
+                bp_page_count(coverage->hooked, hooked), bp_page_count(coverage->called, called),
+                coverage->reason[0] ? "; " : "", coverage->reason);
+    }
+}
+
+static void print_sums(const struct bp_page *page, const struct bp_model *model) {
+    char cost[32];
+    char share[32];
+    char sum[32];
+    char lifetime[32];
+    double sum_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        sum_s += model->thread_list[i].sum_s;
+    if (model->coverage_count == 0)
+        fputc('\n', page->out);
+    fprintf(page->out, "own cost %s, %s of thread time, taken out of the lines above\n",
+            bp_page_time(page, model->overhead_s, cost),
+            bp_page_share(model->overhead_s, model->thread_s, share));
+    fprintf(page->out, "self times and own cost sum to %s; lifetimes of threads to %s\n",
+            bp_page_time(page, sum_s, sum), bp_page_time(page, model->thread_s, lifetime));
+}
+
+static void print_in_flight(const struct bp_page *page, const struct bp_model *model) {
+    if (model->in_flight_count == 0)
+        return;
+    fputc('\n', page->out);
+    bp_page_heading(page, model->live ? "Calls open now\n" : "Calls that never returned\n");
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < model->in_flight_count && shown < MOST_CALLS; i++, shown++) {
+        const struct bp_in_flight *item = &model->in_flight[i];
+        const struct bp_model_thread *thread = &model->thread_list[item->thread];
+        char label[300];
+        char text[32];
+        snprintf(label, sizeof(label), "thread %d (%s): %.200s", thread->source->info.tid,
+                 thread->source->info.name, model->functions[item->function].name);
+        fputs("  ", page->out);
+        bp_page_left(page, label, 60);
+        bp_page_right(page, bp_page_time(page, item->for_s, text), 18);
+        fputc('\n', page->out);
+    }
+    if (shown < model->in_flight_count)
+        fprintf(page->out, "  and %u more: battprof report --json\n",
+                model->in_flight_count - shown);
+}
+
+void bp_report_notes(const struct bp_page *page, const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->note_count && i < MOST_NOTES; i++) {
+        char text[1100];
+        snprintf(text, sizeof(text), "note: %s", model->notes[i]);
+        if (i == 0)
+            fputc('\n', page->out);
+        bp_page_wrap(page, text, 6);
+    }
+    if (model->note_count > MOST_NOTES)
+        fprintf(page->out, "note: %u more notes: battprof report --json\n",
+                model->note_count - MOST_NOTES);
+}
+
+static void print_next(const struct bp_page *page, const struct bp_model *model,
+                       const struct bp_report_settings *settings) {
+    const char *option = "--tree";
+    if (model->process_count == 0)
+        option = NULL;
+    else if (model->process_count > 1 && strcmp(settings->by, "process") != 0)
+        option = "--by process";
+    else if (model->thread_count > 1 && strcmp(settings->by, "function") == 0)
+        option = "--by thread";
+    if (option)
+        fprintf(page->out, "\nnext: battprof report %s %s\n", option, model->path);
+    else
+        fprintf(page->out, "\nnext: battprof doctor\n");
+}
+
+int bp_report_text(const struct bp_model *model, const struct bp_report_settings *settings,
+                   FILE *out) {
+    struct bp_page page;
+    bp_page_init(&page, out);
+    bp_report_headline(&page, model);
+    print_categories(&page, model);
+    if (strcmp(settings->by, "function") == 0)
+        print_framework(&page, model);
+    bp_report_table(&page, model, settings);
+    print_coverage(&page, model);
+    print_sums(&page, model);
+    print_in_flight(&page, model);
+    bp_report_notes(&page, model);
+    print_next(&page, model, settings);
+    return 0;
+}

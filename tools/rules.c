@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules as a JSON file:
+ *
+ *     {"rules": [{"library": "libfoo*", "symbol": "log_*", "category": "framework",
+ *                 "group": "logging"}]}
+ *
+ * library, symbol, module and file are globs, all that are given must match; category or group or
+ * both say what follows. A rule with a group alone names the group and leaves the category to the
+ * rules after it. A typo must not silently change a report: every unknown word is an error.
+ */
+#include "tools/rules.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tools/memory.h"
+#include "tools/nearest.h"
+
+struct rule {
+    const char *library;
+    const char *symbol;
+    const char *module;
+    const char *file;
+    const char *group;
+    int category; /* enum bp_category, or -1 */
+};
+
+struct bp_rules {
+    json_t *document; /* owns the texts */
+    struct rule *rules;
+    uint32_t count;
+};
+
+/* Only plain calls: a lock taken inside libdsl is waiting, not DSL. */
+static const struct rule builtin[] = {
+    {.library = "libdsl*", .category = BP_DSL},
+    {.module = "dsl", .category = BP_DSL},
+    {.module = "dsl.*", .category = BP_DSL},
+};
+
+static const char *const category_names[] = {"dsl", "framework", "transfer"};
+
+static const struct {
+    const char *key;
+    size_t offset;
+} texts[] = {
+    {"library", offsetof(struct rule, library)}, {"symbol", offsetof(struct rule, symbol)},
+    {"module", offsetof(struct rule, module)},   {"file", offsetof(struct rule, file)},
+    {"group", offsetof(struct rule, group)},
+};
+
+#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+#define ALLOWED "library, symbol, module, file, category and group"
+
+const char *bp_category_name(enum bp_category category) {
+    return category_names[category];
+}
+
+struct parser {
+    const char *path;
+    struct bp_error *error;
+    size_t number; /* of the rule, from 1 */
+};
+
+static int unknown_key(const struct parser *parser, const char *key) {
+    struct bp_nearest nearest = {.word = key};
+    for (size_t i = 0; i < TEXTS; i++)
+        bp_nearest_offer(&nearest, texts[i].key);
+    bp_nearest_offer(&nearest, "category");
+    if (nearest.best)
+        return bp_error_set(parser->error, BP_FAILED,
+                            "%s: rule %zu: unknown key \"%s\", did you mean \"%s\"? A rule has "
+                            "the keys " ALLOWED,
+                            parser->path, parser->number, key, nearest.best);
+    return bp_error_set(parser->error, BP_FAILED,
+                        "%s: rule %zu: unknown key \"%s\"; a rule has the keys " ALLOWED,
+                        parser->path, parser->number, key);
+}
+
+static int parse_category(const struct parser *parser, const char *text, struct rule *rule) {
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        if (strcmp(text, category_names[i]) == 0) {
+            rule->category = i;
+            return 0;
+        }
+    return bp_error_set(parser->error, BP_FAILED,
+                        "%s: rule %zu: unknown category \"%s\"; allowed are dsl, framework and "
+                        "transfer",
+                        parser->path, parser->number, text);
+}
+
+static int parse_member(const struct parser *parser, const char *key, const json_t *value,
+                        struct rule *rule) {
+    const char *text = json_string_value(value);
+    bool is_category = strcmp(key, "category") == 0;
+    size_t i = 0;
+    while (i < TEXTS && strcmp(key, texts[i].key) != 0)
+        i++;
+    if (!is_category && i == TEXTS)
+        return unknown_key(parser, key);
+    if (!text || !text[0])
+        return bp_error_set(parser->error, BP_FAILED,
+                            "%s: rule %zu: \"%s\" must be a text that is not empty", parser->path,
+                            parser->number, key);
+    if (is_category)
+        return parse_category(parser, text, rule);
+    *(const char **)((char *)rule + texts[i].offset) = text;
+    return 0;
+}
+
+static int parse_rule(const struct parser *parser, json_t *item, struct rule *rule) {
+    const char *key;
+    json_t *value;
+    if (!json_is_object(item))
+        return bp_error_set(parser->error, BP_FAILED,
+                            "%s: rule %zu is not an object; write {\"library\": \"libfoo*\", "
+                            "\"category\": \"framework\"}",
+                            parser->path, parser->number);
+    json_object_foreach(item, key, value) {
+        if (parse_member(parser, key, value, rule))
+            return -1;
+    }
+    if (!rule->library && !rule->symbol && !rule->module && !rule->file)
+        return bp_error_set(parser->error, BP_FAILED,
+                            "%s: rule %zu matches everything; give library, symbol, module or file",
+                            parser->path, parser->number);
+    if (rule->category < 0 && !rule->group)
+        return bp_error_set(parser->error, BP_FAILED,
+                            "%s: rule %zu says nothing; give a category or a group", parser->path,
+                            parser->number);
+    return 0;
+}
+
+static int parse_document(struct bp_rules *rules, const char *path, struct bp_error *error) {
+    json_t *list = json_object_get(rules->document, "rules");
+    const char *key;
+    json_t *value;
+    json_object_foreach(rules->document, key, value) {
+        if (strcmp(key, "rules") != 0)
+            return bp_error_set(error, BP_FAILED,
+                                "%s: unknown key \"%s\"; the only one at the top is \"rules\"",
+                                path, key);
+    }
+    if (!json_is_array(list))
+        return bp_error_set(error, BP_FAILED,
+                            "%s: no list of rules; write {\"rules\": [{\"library\": \"libfoo*\", "
+                            "\"category\": \"framework\"}]}",
+                            path);
+    struct parser parser = {path, error, 0};
+    rules->rules = bp_alloc(json_array_size(list), sizeof(*rules->rules));
+    for (; parser.number < json_array_size(list); rules->count++) {
+        json_t *item = json_array_get(list, parser.number++);
+        rules->rules[rules->count].category = -1;
+        if (parse_rule(&parser, item, &rules->rules[rules->count]))
+            return -1;
+    }
+    return 0;
+}
+
+struct bp_rules *bp_rules_new(const char *path, struct bp_error *error) {
+    struct bp_rules *rules = bp_alloc(1, sizeof(*rules));
+    if (!path)
+        return rules;
+    json_error_t where;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+        bp_rules_free(rules);
+        return NULL;
+    }
+    rules->document = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+    fclose(file);
+    int result = 0;
+    if (!rules->document)
+        result = bp_error_set(error, BP_FAILED, "%s: line %d: not JSON: %s", path, where.line,
+                              where.text);
+    else
+        result = parse_document(rules, path, error);
+    if (result == 0)
+        return rules;
+    bp_rules_free(rules);
+    return NULL;
+}
+
+void bp_rules_free(struct bp_rules *rules) {
+    if (!rules)
+        return;
+    json_decref(rules->document);
+    free(rules->rules);
+    free(rules);
+}
+
+static bool glob_matches(const char *glob, const char *text) {
+    return !glob || fnmatch(glob, text, 0) == 0;
+}
+
+static bool rule_matches(const struct rule *rule, const struct bp_rule_subject *subject) {
+    return glob_matches(rule->library, subject->library) &&
+           glob_matches(rule->symbol, subject->symbol) &&
+           glob_matches(rule->module, subject->module) && glob_matches(rule->file, subject->file);
+}
+
+enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
+                                const char **group) {
+    *group = "";
+    for (uint32_t i = 0; i < rules->count; i++) {
+        const struct rule *rule = &rules->rules[i];
+        if (!rule_matches(rule, subject))
+            continue;
+        if (rule->group && !(*group)[0])
+            *group = rule->group;
+        if (rule->category >= 0)
+            return (enum bp_category)rule->category;
+    }
+    for (size_t i = 0; subject->kind == BP_FUNC_CALL && i < sizeof(builtin) / sizeof(*builtin); i++)
+        if (rule_matches(&builtin[i], subject))
+            return (enum bp_category)builtin[i].category;
+    return BP_FRAMEWORK;
+}

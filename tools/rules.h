@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which category and group a function belongs to. Rules are applied when reporting: the same
+ * profile read with other rules gives other categories. The user's rules come first, in the order
+ * of the file; the built-in ones follow; the first that matches wins.
+ */
+#ifndef BP_TOOLS_RULES_H
+#define BP_TOOLS_RULES_H
+
+#include <stddef.h>
+
+#include "profile/format.h"
+#include "tools/error.h"
+
+enum bp_category { BP_DSL, BP_FRAMEWORK, BP_TRANSFER, BP_CATEGORIES };
+
+/* What a rule looks at; "" where there is none. */
+struct bp_rule_subject {
+    const char *library;
+    const char *symbol;
+    const char *module;
+    const char *file;
+    uint32_t kind; /* enum bp_func_kind */
+};
+
+struct bp_rules;
+
+/* NULL path: the built-in rules alone. NULL with the error set if the file is wrong. */
+struct bp_rules *bp_rules_new(const char *path, struct bp_error *error);
+void bp_rules_free(struct bp_rules *rules);
+
+/* Returns the category; the group, "" if no rule gives one, is borrowed from the rules. */
+enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
+                                const char **group);
+
+/* "dsl", "framework", "transfer" */
+const char *bp_category_name(enum bp_category category);
+
+#endif
