@@ -1,1 +1,78 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""Every kind of slot leads to the same stub: exact counts, equal pointers."""
+from harness import *
+
+
+def bound(how):
+    def go():
+        run, report = counted([subject("binding_" + how)])
+        # The subject's own arithmetic, as a check of the counters themselves.
+        equal("work_add", calls(report, "work_add"), 1000 + 12 + 10 + 7 + 5 + 9 + 1)
+        equal("work_sub", calls(report, "work_sub"), 10 + 2 * 7 + 5)
+        equal("category", rows(report, "work_add")[0]["category"], "dsl")
+        coverage = [c for c in report["coverage"]
+                    if os.path.basename(c["library"]) == "libdslwork.so"]
+        equal("coverage rows", len(coverage), 1)
+        check(coverage[0]["hooked"] >= 5 and coverage[0]["exports"] >= coverage[0]["hooked"],
+              "coverage: %r" % coverage[0])
+        check(5 <= coverage[0]["called"] <= coverage[0]["hooked"], "coverage: %r" % coverage[0])
+    go.__name__ = how
+    case(go)
+
+
+for how in ("lazy", "now", "noplt", "nopie", "nopie_now"):
+    bound(how)
+
+
+@case
+def bind_now_from_outside():
+    counted([subject("binding_lazy")], env={"LD_BIND_NOW": "1"})
+
+
+@case
+def odd_symbols():
+    run = pair([subject("odd")], expect=0)
+    report, truth = run.report(), run.counts()
+    library = "libdslodd.so"
+    for name in ("odd_ifunc", "odd_protected"):
+        equal(name, calls(report, name, library), truth[library, name][0])
+    # One address with two names is one function; which name it gets is not said.
+    equal("alias", calls(report, "odd_real", library) + calls(report, "odd_alias", library),
+          truth[library, "odd_real"][0])
+    # One name with two versions is two functions.
+    versions = sorted(row["calls"] for row in rows(report, "odd_version", library))
+    equal("versions", versions, sorted(truth[library, "odd_version_%d" % i][0] for i in (1, 2)))
+
+
+@case
+def only_what_is_asked_for():
+    run = pair([subject("binding_plain")], expect=0)
+    report = run.report()
+    equal("not hooked", calls(report, "work_add"), 0)
+
+
+@case
+def hook_library():
+    run, report = counted([subject("binding_plain")], hook="libplain*")
+    equal("category", rows(report, "work_add")[0]["category"], "framework")
+
+
+@case
+def hook_symbols():
+    run = pair([subject("binding_plain")], hook="libplainwork.so:work_a*", expect=0)
+    report, truth = run.report(), run.counts()
+    for name in ("work_add", "work_address"):
+        equal(name, calls(report, name), truth["libplainwork.so", name][0])
+    for name in ("work_sub", "work_compare", "work_tail"):
+        equal(name, calls(report, name), 0)
+
+
+@case
+def hook_two_patterns():
+    run = pair([subject("binding_plain")], hook="libnone*,libplainwork.so:work_sub", expect=0)
+    report = run.report()
+    equal("work_sub", calls(report, "work_sub"), run.counts()["libplainwork.so", "work_sub"][0])
+    equal("work_add", calls(report, "work_add"), 0)
+
+
+main()

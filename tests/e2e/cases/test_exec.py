@@ -1,1 +1,63 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""exec*, posix_spawn, system and popen: programs started from the target are profiled too."""
+from harness import *
+
+PROGRAM = "e2e_process"
+
+
+@case
+def every_variant():
+    """Ten variants, with the environment kept, replaced and emptied."""
+    run, report = counted([subject(PROGRAM), "exec_all"])
+    equal("work_add", calls(report, "work_add"), 10 * 52)
+
+
+@case
+def vfork():
+    run, report = counted([subject(PROGRAM), "vfork"])
+    equal("work_add", calls(report, "work_add"), 60)
+
+
+@case
+def images_of_one_pid():
+    run, report = counted([subject(PROGRAM), "exec_chain", "3"], expect=11)
+    names = run.files()
+    equal("files", len(names), 4)
+    equal("pids", len({name.split(".")[1] for name in names}), 1)
+    equal("images", sorted(name.split(".")[2] for name in names), ["1", "2", "3", "bp"])
+    equal("work_add", calls(report, "work_add"), 60)
+
+
+@case
+def fails():
+    run, report = counted([subject(PROGRAM), "exec_fails"])
+    equal("work_add", calls(report, "work_add"), 4)
+
+
+@case
+def script_without_interpreter():
+    counted([subject(PROGRAM), "exec_script"])
+
+
+@case
+def spawn():
+    run, report = counted([subject(PROGRAM), "spawn"])
+    equal("work_add", calls(report, "work_add"), 150)
+
+
+@case
+def system_and_popen():
+    counted([subject(PROGRAM), "shell"])
+
+
+@case
+def every_variant_under_battprof_run():
+    counted([subject(PROGRAM), "exec_all"], how="run")
+
+
+@case
+def spawn_under_battprof_run():
+    counted([subject(PROGRAM), "spawn"], how="run")
+
+
+main()

@@ -1,1 +1,28 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""longjmp and siglongjmp out of hooked calls; deep and mutual recursion; tail calls."""
+from harness import *
+
+modes("e2e_jump", ["plain", "nested", "partial", "from_signal", "from_segv"])
+
+
+@case
+def deep():
+    """A million abandoned calls leave neither a crash nor a large file."""
+    run, report = counted([subject("e2e_jump"), "deep"])
+    equal("aborted", aborted(report, "work_nest"), 1000000)
+    size = sum(os.path.getsize(os.path.join(run.profile, f)) for f in run.files())
+    check(size < 16 << 20, "%d bytes: entries were not used again" % size)
+
+
+@case
+def hundred_thousand_levels():
+    run, report = counted([subject("e2e_deep"), "100000"])
+    equal("work_depth", calls(report, "work_depth"), 150000)
+    equal("work_even", calls(report, "work_even"), 50001)
+    for name in ("work_depth", "work_even", "work_odd"):
+        total = sum(row["total_s"] for row in rows(report, name))
+        check(total <= report["thread_s"], "%s: total %.3f s in %.3f thread-seconds"
+              % (name, total, report["thread_s"]))
+
+
+main()

@@ -1,1 +1,135 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""The ledger against programs that log what they did when (subjects/ledger.c).
+
+From that log alone the case computes thread-seconds by category and the wall split as the design
+has it: at every instant the wall belongs in equal parts to the threads that are busy; a thread's
+categories share its part in proportion. Every category within 1 %, thread sums within 0.1 % of
+the lifetime, the split within 0.5 % of the wall. SLACK_S is for what the log cannot know: loading,
+thread creation, the way from the last note to the end.
+"""
+from harness import *
+
+PART = 0.01
+SLACK_S = 0.008
+
+
+def intervals(run):
+    found = []
+    for line in run.text("truth").splitlines():
+        pid, thread, kind, begin, end = line.split()
+        found.append(((pid, thread), kind, float(begin), float(end)))
+    return found
+
+
+def expected(log):
+    """Thread-seconds by kind, the wall split by kind, idle and wall, all from the log."""
+    seconds = {"dsl": 0.0, "run": 0.0, "wait": 0.0}
+    for _, kind, begin, end in log:
+        seconds[kind] += end - begin
+    first, last = min(i[2] for i in log), max(i[3] for i in log)
+    edges = sorted({t for i in log for t in i[2:4]})
+    part, idle = {}, 0.0
+    for begin, end in zip(edges, edges[1:]):
+        busy = [who for who, kind, b, e in log if kind != "wait" and b <= begin and e >= end]
+        if not busy:
+            idle += end - begin
+        for who in busy:
+            part[who] = part.get(who, 0.0) + (end - begin) / len(busy)
+    split = {"dsl": 0.0, "run": 0.0}
+    for who, share in part.items():
+        own = {k: sum(e - b for w, kind, b, e in log if w == who and kind == k) for k in split}
+        for kind in split:
+            split[kind] += share * own[kind] / sum(own.values())
+    return seconds, split, idle, last - first
+
+
+def adds_up(report):
+    rows_of_threads = thread_rows(report)
+    check(rows_of_threads, "no threads in the report")
+    for row in rows_of_threads:
+        close_to("self times of thread %r" % row.get("tid"), row["sum_s"], row["lifetime_s"],
+                 0.001, 1e-6)
+    parts = sum(report["categories"][name]["s"] for name in ("dsl", "framework", "transfer"))
+    close_to("sum of the wall split", parts + wall_overhead(report), report["wall_s"], 0.005)
+    thread_s = sum(report["categories"][name]["thread_s"]
+                   for name in ("dsl", "framework", "transfer"))
+    close_to("sum of thread-seconds", thread_s + report["overhead_s"], report["thread_s"], 0.001)
+
+
+def thread_rows(report):
+    if isinstance(report["threads"], list):
+        return report["threads"]
+    return report["thread_list"]
+
+
+def wall_overhead(report):
+    return report.get("overhead_wall_s", 0.0)
+
+
+def compare(run, start_s=0.0):
+    """start_s: what runs around the logged program, in every number of framework and wall."""
+    report = run.report()
+    seconds, split, idle, wall = expected(intervals(run))
+    slack = SLACK_S + start_s
+    close_to("wall_s", report["wall_s"], wall, PART, slack)
+    close_to("dsl thread-seconds", report["categories"]["dsl"]["thread_s"], seconds["dsl"], PART)
+    close_to("waiting_s", report["framework"]["waiting_s"], seconds["wait"], PART, slack)
+    close_to("running_s", report["framework"]["running_s"], seconds["run"], PART, slack)
+    close_to("dsl wall", report["categories"]["dsl"]["s"], split["dsl"], PART, 0.002)
+    close_to("idle_s", report["idle_s"], idle, PART, slack)
+    close_to("framework wall", report["categories"]["framework"]["s"], split["run"] + idle, PART,
+             slack)
+    adds_up(report)
+    return report
+
+
+def ledger(mode):
+    def go():
+        compare(pair([subject("e2e_ledger"), mode], expect=0))
+    go.__name__ = mode
+    timed(go)
+
+
+for mode in ("single", "mixed", "joins", "pool", "blend", "workers"):
+    ledger(mode)
+
+
+@timed
+def shell_around():
+    """The shell waits: its waiting is in thread-seconds, the wall belongs to the program."""
+    run = pair(["sh", "-c", subject("e2e_ledger") + " single; :"], how="run", expect=0)
+    report = run.report()
+    seconds, split, idle, wall = expected(intervals(run))
+    close_to("dsl wall", report["categories"]["dsl"]["s"], split["dsl"], PART)
+    close_to("idle_s", report["idle_s"], idle, PART, 0.012)
+    close_to("wall_s", report["wall_s"], wall, PART, 0.03)
+    close_to("waiting_s", report["framework"]["waiting_s"], seconds["wait"] + wall, PART, 0.03)
+    adds_up(report)
+
+
+@timed
+def workers_under_battprof_run():
+    run = pair([subject("e2e_ledger"), "workers"], how="run", expect=0)
+    report = run.report()
+    seconds, split, idle, wall = expected(intervals(run))
+    close_to("dsl wall", report["categories"]["dsl"]["s"], split["dsl"], PART, 0.002)
+    close_to("wall_s", report["wall_s"], wall, PART, 0.02)
+    adds_up(report)
+
+
+@timed
+def killed_worker_leaves_the_wall():
+    """A worker that dies busy must not take its part of the wall for ever after."""
+    script = ("%s killme & victim=$!; sleep 0.3; kill -9 $victim; wait $victim 2>/dev/null; %s "
+              "single" % (subject("e2e_ledger"), subject("e2e_ledger")))
+    run = execute(["sh", "-c", script], True, how="run")
+    equal("status", run.status, 0)
+    report = run.report()
+    seconds, split, idle, wall = expected(intervals(run))
+    spun = report["categories"]["dsl"]["s"] - split["dsl"]
+    check(0.2 < spun < 0.4, "the killed worker has %.3f s of the wall, want about 0.3" % spun)
+    close_to("idle_s", report["idle_s"], idle, PART, 0.02)
+    adds_up(report)
+
+
+main()

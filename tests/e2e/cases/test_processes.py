@@ -1,1 +1,82 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""fork in every position: each process has its own file, nothing is counted twice."""
+from harness import *
+
+PROGRAM = "e2e_process"
+modes(PROGRAM, ["many", "threads", "sigchld"])
+
+
+@case
+def fork():
+    run, report = counted([subject(PROGRAM), "fork"])
+    equal("work_add", calls(report, "work_add"), 600)
+    equal("files", len(run.files()), 2)
+    equal("processes", process_count(report), 2)
+
+
+@case
+def every_exit():
+    """_exit, quick_exit and a bare exit_group."""
+    run, report = counted([subject(PROGRAM), "exits"])
+    equal("files", len(run.files()), 4)
+
+
+@case
+def inside_a_call():
+    """The call that both return through is the parent's."""
+    run = pair([subject(PROGRAM), "inside"], expect=0)
+    report = run.report()
+    equal("work_call", calls(report, "work_call"), 1)
+    equal("work_call aborted", aborted(report, "work_call"), 0)
+    equal("work_empty", calls(report, "work_empty"), 3)
+    equal("work_add", calls(report, "work_add"), 20)
+
+
+@case
+def inside_fifty_calls():
+    run = pair([subject(PROGRAM), "deep"], expect=0)
+    report, truth = run.report(), run.counts()
+    equal("work_nest", calls(report, "work_nest"), 50)
+    equal("work_nest aborted", aborted(report, "work_nest"), 0)
+    for name in ("work_even", "work_odd"):
+        equal(name, calls(report, name), truth["libdslwork.so", name][0])
+
+
+@case
+def in_a_thread():
+    run = pair([subject(PROGRAM), "thread"], expect=0)
+    report = same_counts(run)
+    equal("work_sub", calls(report, "work_sub"), 1000)
+
+
+@case
+def children_that_die():
+    run, report = counted([subject(PROGRAM), "die"])
+    equal("work_add", calls(report, "work_add"), 50)
+
+
+@case
+def closes_all_files():
+    """A daemon that closes every descriptor it finds; the mapping stays."""
+    run, report = counted([subject(PROGRAM), "daemonise"])
+    equal("work_add", calls(report, "work_add"), 101)
+
+
+@case
+def daemon():
+    run = pair([subject(PROGRAM), "daemon_libc"], expect=0)
+    for _ in range(100):
+        if os.path.exists(run.dir + "/done"):
+            break
+        time.sleep(0.05)
+    time.sleep(0.1)
+    equal("work_add", calls(run.report(), "work_add"), 40)
+
+
+@case
+def under_battprof_run():
+    run, report = counted([subject(PROGRAM), "many"], how="run")
+    equal("processes", process_count(report), 101)
+
+
+main()

@@ -1,1 +1,58 @@
-# stub
+# SPDX-License-Identifier: MIT
+"""Blocking calls are waiting, calls on regular files are I/O: each named, each with its time."""
+from harness import *
+
+
+def truth(run):
+    times = {}
+    for line in run.text("truth").splitlines():
+        kind, name, seconds = line.split()
+        times[kind, name] = times.get((kind, name), 0) + float(seconds)
+    return times
+
+
+def waits(mode):
+    def go():
+        run = pair([subject("e2e_waits"), mode], expect=0)
+        report = run.report()
+        total = 0
+        for (kind, name), seconds in truth(run).items():
+            total += seconds
+            found = rows(report, name)
+            check(found, "%s is not in the report" % name)
+            # The helpers' sleeps are raw system calls; joins and sub-processes add little.
+            self_s = sum(row["self_s"] for row in found)
+            close_to(name, self_s, seconds, 0.05, 0.004)
+            for row in found:
+                equal("category of " + name, row["category"], "framework")
+        close_to("waiting_s", report["framework"]["waiting_s"], total, 0.03, 0.01)
+        check(report["framework"]["io_s"] < 0.01, "io_s %r" % report["framework"]["io_s"])
+    go.__name__ = mode
+    timed(go)
+
+
+for mode in ("locks", "sleeping", "polling", "signals", "children"):
+    waits(mode)
+
+
+@timed
+def files():
+    run = pair([subject("e2e_waits"), "files"], expect=0)
+    report = run.report()
+    times = truth(run)
+    for (kind, name), seconds in times.items():
+        close_to(name, sum(row["self_s"] for row in rows(report, name)), seconds, 0.03, 0.003)
+    close_to("io_s", report["framework"]["io_s"], sum(times.values()), 0.02, 0.005)
+    check(report["framework"]["waiting_s"] < 0.01, "waiting_s %r"
+          % report["framework"]["waiting_s"])
+    check(report["idle_s"] < 0.01, "I/O counts as busy, but idle_s is %r" % report["idle_s"])
+
+
+@timed
+def nothing_without_waits():
+    run = pair([subject("e2e_waits"), "sleeping"], env={"BATTPROF_WAIT": "0"}, expect=0)
+    report = run.report()
+    check(report["framework"]["waiting_s"] >= 0, "waiting_s missing")
+
+
+main()

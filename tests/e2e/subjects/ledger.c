@@ -164,6 +164,8 @@ int main(int argc, char **argv) {
         blend(&log);
     else if (!strcmp(mode, "workers"))
         workers(&log, 4);
+    else if (!strcmp(mode, "killme"))
+        work_busy(60); /* somebody kills it; nothing is logged */
     else
         return 2;
     flush_log(&log);
