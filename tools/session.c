@@ -35,7 +35,10 @@ static int map_file(struct bp_session *session, struct bp_error *error) {
     if (session->fd < 0)
         return bp_error_set(error, BP_FAILED, "%s: %s; choose another directory with -o",
                             session->path, strerror(errno));
+    /* Beyond `ulimit -f` the kernel would kill us for asking. */
+    sighandler_t before = signal(SIGXFSZ, SIG_IGN);
     int failed = posix_fallocate(session->fd, 0, FILE_SIZE);
+    signal(SIGXFSZ, before);
     if (failed)
         return bp_error_set(error, BP_FAILED,
                             "%s: %s; free some space or choose another directory with -o",

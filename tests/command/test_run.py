@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""`battprof run` as a wrapper: statuses, signals, standard files, environment, run.bp."""
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from harness import LIB, CommandTest
+
+# struct bp_header up to `used`, and struct bp_chunk (profile/format.h).
+HEADER = struct.Struct("<8sHHIIIIIiiiIQ")
+CHUNK = struct.Struct("<IHHQQIIII")
+REAPED = struct.Struct("<iiQQ")
+
+
+class Run(CommandTest):
+    def test_exit_statuses(self):
+        for status in (0, 1, 3, 125, 255):
+            result = self.battprof("run", "-q", "sh", "-c", f"exit {status}")
+            self.assertEqual(result.status, status, result)
+
+    def test_death_by_signal(self):
+        for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGINT):
+            result = self.battprof("run", "-q", "sh", "-c", f"kill -{number} $$")
+            self.assertEqual(result.status, -number, result)
+
+    def test_not_started(self):
+        self.write("here", "#!/bin/sh\n", 0o755)
+        self.write("data", "x")
+        self.write("orphan", "#!/no/such/interpreter\n", 0o755)
+        for status, name, word in ((127, "no-such-program", "not found in PATH"),
+                                   (127, "here", "did you mean ./here"),
+                                   (127, "./no-such-file", "no such file"),
+                                   (127, "./orphan", "interpreter"),
+                                   (126, "./data", "x permission"),
+                                   (126, "/", "cannot be executed")):
+            with self.subTest(name):
+                result = self.battprof("run", name)
+                self.assertEqual(result.status, status, result)
+                self.assert_one_sentence(result, name, word, "nothing was run")
+        self.assertFalse(os.path.exists(self.path("battprof.out")))
+
+    def test_signals_are_passed_on(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+            script = f"trap 'echo got; exit 9' {number}; echo ready; while :; do sleep 0.05; done"
+            process = self.start("run", "-q", "sh", "-c", script)
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.send_signal(number)
+            self.assertEqual(process.stdout.readline(), "got\n")
+            self.assertEqual(process.wait(20), 9)
+
+    def test_interrupt_does_not_lose_the_report(self):
+        process = self.start("run", "-q", "sh", "-c", "echo ready; sleep 0.5; exit 4")
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGQUIT)
+        self.assertEqual(process.wait(20), 4)
+
+    def test_dispositions_reach_the_target(self):
+        show = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
+
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+
+        bare = subprocess.run(["sh", "-c", show], preexec_fn=ignore, capture_output=True,
+                              text=True, check=True).stdout
+        result = self.battprof("run", "-q", "sh", "-c", show, preexec_fn=ignore)
+        self.assertEqual(result.out, bare)
+        self.assertEqual(self.battprof("run", "-q", "sh", "-c", "exit 6",
+                                       preexec_fn=ignore).status, 6)
+
+    def test_closed_standard_files_stay_closed(self):
+        for fd in (0, 1, 2):
+            script = "for f in 0 1 2 3 4 5; do [ -e /proc/$$/fd/$f ] && printf $f >>seen; done; :"
+            self.battprof("run", "-q", "sh", "-c", script, preexec_fn=lambda n=fd: os.close(n),
+                          close_fds=True)
+            with open(self.path("seen"), encoding="ascii") as file:
+                self.assertEqual(file.read(), "012".replace(str(fd), ""))
+            os.remove(self.path("seen"))
+
+    def test_environment(self):
+        self.environment["LD_PRELOAD"] = "/lib/x86_64-linux-gnu/libm.so.6"
+        result = self.battprof("run", "-q", "--hook", "liba*", "--hook", "libb.so:x*", "--no-wait",
+                               "env")
+        lines = dict(line.split("=", 1) for line in result.out.splitlines())
+        out = os.path.realpath(self.path("battprof.out"))
+        self.assertEqual(lines["LD_PRELOAD"],
+                         os.path.realpath(LIB) + ":" + self.environment["LD_PRELOAD"])
+        self.assertEqual(lines["BATTPROF_DIR"], out)
+        self.assertEqual(lines["BATTPROF_TREE"], out + "/run.bp")
+        self.assertEqual(lines["BATTPROF_HOOK"], "liba*,libb.so:x*")
+        self.assertEqual(lines["BATTPROF_WAIT"], "0")
+        self.assertEqual(lines["BATTPROF_QUIET"], "1")
+
+    def test_session_file(self):
+        begin = time.monotonic()
+        self.battprof("run", "-q", "sh", "-c", "sleep 0.2; kill -9 $$")
+        self.assertGreater(time.monotonic() - begin, 0.2)
+        with open(self.path("battprof.out/run.bp"), "rb") as file:
+            data = file.read()
+        header = HEADER.unpack_from(data)
+        self.assertEqual(header[0], b"BATTPROF")
+        self.assertEqual(header[6], 3)  # BP_HAS_TREE | BP_SESSION
+        self.assertEqual(header[7], 1)  # BP_EXITED
+        self.assertEqual(header[10], 128 + 9)
+        self.assertEqual(header[12], len(data))
+        chunks, at = {}, 4096
+        while at < len(data):
+            magic, kind, _, size, *_, count = CHUNK.unpack_from(data, at)
+            self.assertEqual((magic, size % 4096, count), (0x4b435042, 0, 1))
+            chunks[kind] = at + 64
+            at += size
+        self.assertEqual(sorted(chunks), [7, 8])
+        self.assertEqual(REAPED.unpack_from(data, chunks[7])[1], 9)
+        time_n = struct.unpack_from("<Q", data, chunks[8] + 8)[0]
+        self.assertEqual(time_n & 0xffff, 0, "threads still busy after the end")
+
+    def test_path_of_the_library_with_a_blank(self):
+        self.write("my lib/x")
+        shutil.copy(LIB, self.path("my lib/libbattprof.so"))
+        self.environment["BATTPROF_LIB"] = self.path("my lib/libbattprof.so")
+        result = self.battprof("run", "-q", "sh", "-c", "echo $LD_PRELOAD")
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertNotIn(" ", result.out)
+        self.assertFalse(os.path.exists(result.out.strip()), "the link was left behind")
+
+
+if __name__ == "__main__":
+    unittest.main()
