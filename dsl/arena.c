@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The arena of one solver run: chunks that only grow until the reset between samples. The chunks
- * stay with the arena, so after the first samples a run takes no memory from malloc. A limit turns a
- * solver that multiplies objects without end into an error of that one sample.
+ * stay with the arena, so after the first samples a run takes no memory from malloc. A limit turns
+ * a solver that multiplies objects without end into an error of that one sample.
  */
 #include "dsl/internal.h"
 
@@ -26,20 +26,17 @@ struct dsl_arena {
     const char *error;
 };
 
-struct dsl_arena *dsl_arena_new(void)
-{
+struct dsl_arena *dsl_arena_new(void) {
     return calloc(1, sizeof(struct dsl_arena));
 }
 
-void dsl_arena_reset(struct dsl_arena *arena)
-{
+void dsl_arena_reset(struct dsl_arena *arena) {
     arena->current = arena->first;
     arena->used = 0;
     arena->error = NULL;
 }
 
-void dsl_arena_free(struct dsl_arena *arena)
-{
+void dsl_arena_free(struct dsl_arena *arena) {
     struct chunk *chunk = arena ? arena->first : NULL;
     while (chunk) {
         struct chunk *next = chunk->next;
@@ -49,26 +46,22 @@ void dsl_arena_free(struct dsl_arena *arena)
     free(arena);
 }
 
-const char *dsl_arena_error(const struct dsl_arena *arena)
-{
+const char *dsl_arena_error(const struct dsl_arena *arena) {
     return arena->error;
 }
 
 /* The same question from inside, off the PLT. */
-bool dsl_failed(const struct dsl_arena *arena)
-{
+bool dsl_failed(const struct dsl_arena *arena) {
     return arena->error;
 }
 
-void dsl_fail(struct dsl_arena *arena, const char *message)
-{
+void dsl_fail(struct dsl_arena *arena, const char *message) {
     if (!arena->error)
         arena->error = message;
 }
 
 /* Links a new chunk behind the current one; chunks kept from earlier samples stay behind it. */
-static struct chunk *chunk_add(struct dsl_arena *arena, size_t bytes)
-{
+static struct chunk *chunk_add(struct dsl_arena *arena, size_t bytes) {
     size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
     if (room > LIMIT_BYTES - arena->total)
         return NULL;
@@ -83,14 +76,12 @@ static struct chunk *chunk_add(struct dsl_arena *arena, size_t bytes)
     return chunk;
 }
 
-static struct chunk *chunk_after(struct dsl_arena *arena, size_t bytes)
-{
+static struct chunk *chunk_after(struct dsl_arena *arena, size_t bytes) {
     struct chunk *next = arena->current ? arena->current->next : arena->first;
     return next && next->room >= bytes ? next : chunk_add(arena, bytes);
 }
 
-void *dsl_alloc(struct dsl_arena *arena, size_t bytes)
-{
+void *dsl_alloc(struct dsl_arena *arena, size_t bytes) {
     bytes = (bytes + 15) & ~(size_t)15;
     if (!arena->current || bytes > arena->current->room - arena->used) {
         struct chunk *chunk = chunk_after(arena, bytes);

@@ -17,12 +17,10 @@ struct execution {
 static enum program_status run_candidate(struct execution *execution,
                                          const struct candidate *candidate,
                                          const struct task_grid *in, int64_t deadline,
-                                         struct task_grid *out)
-{
+                                         struct task_grid *out) {
     const struct dsl_grid *output;
     dsl_arena_reset(execution->arena);
-    const struct dsl_grid *input =
-        dsl_grid_new(execution->arena, in->height, in->width, in->cell);
+    const struct dsl_grid *input = dsl_grid_new(execution->arena, in->height, in->width, in->cell);
     if (!input)
         return PROGRAM_FAILED;
     enum program_status status =
@@ -34,14 +32,13 @@ static enum program_status run_candidate(struct execution *execution,
 
 /* Strikes out the candidates that are not right on this pair; true if the time ran out. */
 static bool check_sample(struct execution *execution, const struct candidate_list *list,
-                         const struct sample *sample)
-{
+                         const struct sample *sample) {
     int64_t deadline = monotonic_ns() + execution->limit;
     struct task_grid output;
     bool late = false;
     for (int k = 0; k < list->n; k++) {
-        enum program_status status = run_candidate(execution, &list->candidate[k], &sample->input,
-                                                   deadline, &output);
+        enum program_status status =
+            run_candidate(execution, &list->candidate[k], &sample->input, deadline, &output);
         if (status != PROGRAM_DONE || !task_grid_equal(&output, &sample->output))
             execution->alive[k] = false;
         late |= status == PROGRAM_TIMED_OUT;
@@ -50,26 +47,27 @@ static bool check_sample(struct execution *execution, const struct candidate_lis
 }
 
 static bool attempt_test(struct execution *execution, const struct candidate_list *list,
-                         const struct task_grid *input, struct task_grid *attempt)
-{
+                         const struct task_grid *input, struct task_grid *attempt) {
     int64_t deadline = monotonic_ns() + execution->limit;
     bool late = false;
-    for (int k = 0, made = 0; k < list->n && made < PIPELINE_ATTEMPTS; k++) {
+    int made = 0;
+    for (int k = 0; k < list->n && made < PIPELINE_ATTEMPTS; k++) {
         if (!execution->alive[k])
             continue;
         enum program_status status =
             run_candidate(execution, &list->candidate[k], input, deadline, &attempt[made]);
-        if (status != PROGRAM_DONE)
-            attempt[made].height = 0;
         late |= status == PROGRAM_TIMED_OUT;
-        made++;
+        /* A second guess that equals the first would be wasted. */
+        if (status == PROGRAM_DONE && !(made && task_grid_equal(&attempt[0], &attempt[made])))
+            made++;
     }
+    if (made < PIPELINE_ATTEMPTS)
+        attempt[made].height = 0;
     return late;
 }
 
 void execute_task(const struct pipeline *pipeline, int index, struct dsl_arena *arena,
-                  struct result *result)
-{
+                  struct result *result) {
     const struct task *task = &pipeline->tasks.task[index];
     const struct candidate_list *list = &pipeline->candidates[index];
     struct execution execution = {.arena = arena,
@@ -88,7 +86,5 @@ void execute_task(const struct pipeline *pipeline, int index, struct dsl_arena *
     for (int k = 0; k < task->tests; k++)
         result->timeouts += attempt_test(&execution, list, &task->sample[task->train + k].input,
                                          result->attempt[k]);
-    result->attempts =
-        result->survivors < PIPELINE_ATTEMPTS ? result->survivors : PIPELINE_ATTEMPTS;
     result->nanoseconds = monotonic_ns() - began;
 }

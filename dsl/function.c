@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-static bool takes_count(struct dsl_arena *arena, const struct dsl_function *function, size_t n)
-{
+static bool takes_count(struct dsl_arena *arena, const struct dsl_function *function, size_t n) {
     if (strlen(function->takes) == n)
         return true;
     dsl_fail(arena, "function with the wrong number of arguments");
@@ -16,8 +15,7 @@ static bool takes_count(struct dsl_arena *arena, const struct dsl_function *func
 }
 
 const struct dsl_tuple *apply(struct dsl_arena *arena, const struct dsl_function *function,
-                              const struct dsl_tuple *container)
-{
+                              const struct dsl_tuple *container) {
     LOG_CALL("apply", "FT", function, container);
     struct dsl_tuple *out = dsl_tuple_blank(arena, container->n);
     if (!out || !takes_count(arena, function, 1))
@@ -32,8 +30,7 @@ const struct dsl_tuple *apply(struct dsl_arena *arena, const struct dsl_function
 }
 
 struct dsl_value mapply(struct dsl_arena *arena, const struct dsl_function *function,
-                        const struct dsl_tuple *container)
-{
+                        const struct dsl_tuple *container) {
     LOG_CALL("mapply", "FT", function, container);
     const struct dsl_tuple *results = apply(arena, function, container);
     return results ? merge(arena, results) : value_none();
@@ -41,8 +38,7 @@ struct dsl_value mapply(struct dsl_arena *arena, const struct dsl_function *func
 
 /* Every item of a with every item of b. */
 const struct dsl_tuple *prapply(struct dsl_arena *arena, const struct dsl_function *function,
-                                const struct dsl_tuple *a, const struct dsl_tuple *b)
-{
+                                const struct dsl_tuple *a, const struct dsl_tuple *b) {
     LOG_CALL("prapply", "FTT", function, a, b);
     struct dsl_tuple *out = dsl_tuple_blank(arena, a->n * b->n);
     if (!out || !takes_count(arena, function, 2))
@@ -58,16 +54,14 @@ const struct dsl_tuple *prapply(struct dsl_arena *arena, const struct dsl_functi
 }
 
 struct dsl_value mpapply(struct dsl_arena *arena, const struct dsl_function *function,
-                         const struct dsl_tuple *a, const struct dsl_tuple *b)
-{
+                         const struct dsl_tuple *a, const struct dsl_tuple *b) {
     LOG_CALL("mpapply", "FTT", function, a, b);
     const struct dsl_tuple *results = prapply(arena, function, a, b);
     return results ? merge(arena, results) : value_none();
 }
 
 const struct dsl_tuple *sfilter(struct dsl_arena *arena, const struct dsl_tuple *container,
-                                const struct dsl_function *condition)
-{
+                                const struct dsl_function *condition) {
     LOG_CALL("sfilter", "TF", container, condition);
     struct dsl_tuple *out = dsl_tuple_blank(arena, container->n);
     if (!out || !takes_count(arena, condition, 1))
@@ -86,8 +80,7 @@ const struct dsl_tuple *sfilter(struct dsl_arena *arena, const struct dsl_tuple 
 }
 
 struct dsl_value mfilter(struct dsl_arena *arena, const struct dsl_tuple *container,
-                         const struct dsl_function *condition)
-{
+                         const struct dsl_function *condition) {
     LOG_CALL("mfilter", "TF", container, condition);
     const struct dsl_tuple *kept = sfilter(arena, container, condition);
     return kept ? merge(arena, kept) : value_none();
@@ -95,8 +88,7 @@ struct dsl_value mfilter(struct dsl_arena *arena, const struct dsl_tuple *contai
 
 /* wanted: 1 for the greatest key, -1 for the least; the first of equals wins. */
 static struct dsl_value extreme(struct dsl_arena *arena, const struct dsl_tuple *container,
-                                const struct dsl_function *key, int wanted)
-{
+                                const struct dsl_function *key, int wanted) {
     if (!container->n)
         dsl_fail(arena, "argmax, argmin: empty container");
     if (!container->n || !takes_count(arena, key, 1))
@@ -116,37 +108,32 @@ static struct dsl_value extreme(struct dsl_arena *arena, const struct dsl_tuple 
 }
 
 struct dsl_value argmax(struct dsl_arena *arena, const struct dsl_tuple *container,
-                        const struct dsl_function *key)
-{
+                        const struct dsl_function *key) {
     LOG_CALL("argmax", "TF", container, key);
     return extreme(arena, container, key, 1);
 }
 
 struct dsl_value argmin(struct dsl_arena *arena, const struct dsl_tuple *container,
-                        const struct dsl_function *key)
-{
+                        const struct dsl_function *key) {
     LOG_CALL("argmin", "TF", container, key);
     return extreme(arena, container, key, -1);
 }
 
-struct dsl_value identity(struct dsl_arena *arena, struct dsl_value value)
-{
+struct dsl_value identity(struct dsl_arena *arena, struct dsl_value value) {
     LOG_CALL("identity", "V", value);
     (void)arena;
     return value;
 }
 
 static struct dsl_value call_lbind(struct dsl_arena *arena, const struct dsl_function *self,
-                                   const struct dsl_value *args)
-{
+                                   const struct dsl_value *args) {
     struct dsl_value all[DSL_ARGS_MAX] = {self->bound[1]};
     memcpy(all + 1, args, strlen(self->takes) * sizeof(all[0]));
     return dsl_call(arena, self->bound[0].function, all);
 }
 
 static struct dsl_value call_rbind(struct dsl_arena *arena, const struct dsl_function *self,
-                                   const struct dsl_value *args)
-{
+                                   const struct dsl_value *args) {
     struct dsl_value all[DSL_ARGS_MAX] = {{.type = DSL_NONE, .grid = NULL}};
     size_t given = strlen(self->takes);
     memcpy(all, args, given * sizeof(all[0]));
@@ -155,8 +142,7 @@ static struct dsl_value call_rbind(struct dsl_arena *arena, const struct dsl_fun
 }
 
 static struct dsl_value call_compose(struct dsl_arena *arena, const struct dsl_function *self,
-                                     const struct dsl_value *args)
-{
+                                     const struct dsl_value *args) {
     struct dsl_value inner = dsl_call(arena, self->bound[1].function, args);
     if (dsl_failed(arena))
         return value_none();
@@ -164,8 +150,7 @@ static struct dsl_value call_compose(struct dsl_arena *arena, const struct dsl_f
 }
 
 static struct dsl_function *bound_blank(struct dsl_arena *arena, const struct dsl_function *like,
-                                        struct dsl_value with)
-{
+                                        struct dsl_value with) {
     struct dsl_function *out = dsl_alloc(arena, sizeof(*out));
     if (!out)
         return NULL;
@@ -176,8 +161,7 @@ static struct dsl_function *bound_blank(struct dsl_arena *arena, const struct ds
 }
 
 const struct dsl_function *lbind(struct dsl_arena *arena, const struct dsl_function *function,
-                                 struct dsl_value first)
-{
+                                 struct dsl_value first) {
     LOG_CALL("lbind", "FV", function, first);
     struct dsl_function *out = *function->takes ? bound_blank(arena, function, first) : NULL;
     if (!out)
@@ -188,8 +172,7 @@ const struct dsl_function *lbind(struct dsl_arena *arena, const struct dsl_funct
 }
 
 const struct dsl_function *rbind(struct dsl_arena *arena, const struct dsl_function *function,
-                                 struct dsl_value last)
-{
+                                 struct dsl_value last) {
     LOG_CALL("rbind", "FV", function, last);
     struct dsl_function *out = *function->takes ? bound_blank(arena, function, last) : NULL;
     if (!out)
@@ -200,8 +183,7 @@ const struct dsl_function *rbind(struct dsl_arena *arena, const struct dsl_funct
 }
 
 const struct dsl_function *compose(struct dsl_arena *arena, const struct dsl_function *outer,
-                                   const struct dsl_function *inner)
-{
+                                   const struct dsl_function *inner) {
     LOG_CALL("compose", "FF", outer, inner);
     if (!takes_count(arena, outer, 1))
         return NULL;

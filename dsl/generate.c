@@ -24,16 +24,14 @@ struct dice {
 };
 
 /* SplitMix64's step and finalizer: full period, and any seed is a good one. */
-static uint64_t dice_next(struct dice *dice)
-{
+static uint64_t dice_next(struct dice *dice) {
     uint64_t z = dice->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
 
-static int dice_roll(struct dice *dice, int low, int high)
-{
+static int dice_roll(struct dice *dice, int low, int high) {
     return low + (int)(dice_next(dice) % (uint64_t)(high - low + 1));
 }
 
@@ -48,15 +46,13 @@ struct plan {
     bool square;
 };
 
-static void put(struct task_grid *grid, int i, int j, int colour)
-{
+static void put(struct task_grid *grid, int i, int j, int colour) {
     if (i < grid->height && j < grid->width)
         grid->cell[i * grid->width + j] = (uint8_t)colour;
 }
 
 /* kind 0 a dot, 1 a rectangle, 2 a frame, 3 a ragged blob. */
-static void draw_part(struct plan *plan, struct task_grid *grid, int kind, int colour)
-{
+static void draw_part(struct plan *plan, struct task_grid *grid, int kind, int colour) {
     struct dice *dice = &plan->dice;
     int h = kind ? dice_roll(dice, 2, plan->part_side) : 1;
     int w = kind ? dice_roll(dice, 2, plan->part_side) : 1;
@@ -70,8 +66,7 @@ static void draw_part(struct plan *plan, struct task_grid *grid, int kind, int c
         }
 }
 
-static void draw_grid(struct plan *plan, struct task_grid *grid)
-{
+static void draw_grid(struct plan *plan, struct task_grid *grid) {
     struct dice *dice = &plan->dice;
     memset(grid, 0, sizeof(*grid));
     grid->height = (uint8_t)dice_roll(dice, plan->side_low, plan->side_high);
@@ -85,8 +80,7 @@ static void draw_grid(struct plan *plan, struct task_grid *grid)
 }
 
 static bool apply_program(const struct program *program, struct dsl_arena *arena,
-                          const struct task_grid *in, struct task_grid *out)
-{
+                          const struct task_grid *in, struct task_grid *out) {
     const struct dsl_grid *output;
     dsl_arena_reset(arena);
     const struct dsl_grid *input = dsl_grid_new(arena, in->height, in->width, in->cell);
@@ -94,8 +88,7 @@ static bool apply_program(const struct program *program, struct dsl_arena *arena
            task_grid_take(out, output);
 }
 
-static bool make_sample(struct plan *plan, struct dsl_arena *arena, struct sample *sample)
-{
+static bool make_sample(struct plan *plan, struct dsl_arena *arena, struct sample *sample) {
     struct task_grid between;
     for (int k = 0; k < TRIES; k++) {
         draw_grid(plan, &sample->input);
@@ -112,17 +105,16 @@ static bool make_sample(struct plan *plan, struct dsl_arena *arena, struct sampl
     return false;
 }
 
-static const struct solver *draw_solver(struct dice *dice, bool heavy)
-{
-    for (;;) {
+/* Tasks that keep the shape are the larger part of ARC: one of the others is drawn twice. */
+static const struct solver *draw_solver(struct dice *dice, bool heavy) {
+    for (int again = 1;;) {
         const struct solver *solver = &solvers[dice_roll(dice, 0, solvers_count - 1)];
-        if (!heavy || solver->grids == SOLVER_HEAVY)
+        if (heavy ? solver->grids == SOLVER_HEAVY : solver->shape == SOLVER_SAME || !again--)
             return solver;
     }
 }
 
-static void draw_colours(struct plan *plan, struct solver_choice *choice)
-{
+static void draw_colours(struct plan *plan, struct solver_choice *choice) {
     uint8_t colours[DSL_COLOURS - 1];
     for (int k = 0; k < DSL_COLOURS - 1; k++)
         colours[k] = (uint8_t)(k + 1);
@@ -137,21 +129,20 @@ static void draw_colours(struct plan *plan, struct solver_choice *choice)
     /* Exchanging colours needs two that are there; drawing is done with a fresh one. */
     choice->b = strstr(plan->solver->text, "switch") ? colours[1] : colours[INPUT_COLOURS];
     choice->n = dice_roll(&plan->dice, 2, 3);
+    choice->r = dice_roll(&plan->dice, 0, 1) ? 5 : 7;
 }
 
-static void plan_grids(struct plan *plan, bool slow)
-{
+static void plan_grids(struct plan *plan, bool slow) {
     bool small = plan->solver->grids == SOLVER_SMALL;
-    plan->side_low = slow ? 28 : small ? 5 : 14;
-    plan->side_high = slow ? 30 : small ? 10 : 24;
-    plan->parts_low = slow ? 60 : small ? 4 : 6;
-    plan->parts_high = slow ? 70 : small ? 6 : 12;
-    plan->part_side = slow ? 4 : small ? 3 : 6;
+    plan->side_low = slow ? 29 : small ? 8 : 20;
+    plan->side_high = slow ? 30 : small ? 14 : 28;
+    plan->parts_low = slow ? 260 : small ? 5 : 10;
+    plan->parts_high = slow ? 290 : small ? 8 : 14;
+    plan->part_side = slow ? 2 : small ? 4 : 5;
     plan->square = dice_roll(&plan->dice, 0, 2) == 0;
 }
 
-static bool plan_make(struct plan *plan, bool slow, bool hard)
-{
+static bool plan_make(struct plan *plan, bool slow, bool hard) {
     char text[SOLVER_TEXT_MAX], error[128];
     struct solver_choice choice;
     plan->solver = draw_solver(&plan->dice, slow);
@@ -159,15 +150,14 @@ static bool plan_make(struct plan *plan, bool slow, bool hard)
     plan_grids(plan, slow);
     solver_text(plan->solver, choice, text);
     plan->program = program_new(text, error, sizeof(error));
-    plan->second = hard ? program_new("x1 = rot90(I)\nO = vmirror(x1)\n", error, sizeof(error))
-                        : NULL;
+    plan->second =
+        hard ? program_new("x1 = rot90(I)\nO = vmirror(x1)\n", error, sizeof(error)) : NULL;
     return plan->program && (plan->second || !hard);
 }
 
 /* False if this draw makes no good task: another is made from the dice as they lie. */
 static bool fill_task(struct task *task, struct dice *dice, struct dsl_arena *arena, bool slow,
-                      bool hard)
-{
+                      bool hard) {
     struct plan plan = {.dice = *dice};
     bool good = plan_make(&plan, slow, hard);
     for (int k = 0; good && k < task->train + task->tests; k++)
@@ -178,8 +168,8 @@ static bool fill_task(struct task *task, struct dice *dice, struct dsl_arena *ar
     return good;
 }
 
-static int generate_task(struct task_list *list, struct dsl_arena *arena, uint64_t seed, int index)
-{
+static int generate_task(struct task_list *list, struct dsl_arena *arena, uint64_t seed,
+                         int index) {
     struct dice dice = {seed * UINT64_C(0x2545f4914f6cdd1d) + (uint64_t)index};
     char id[TASK_ID_MAX];
     dice.state = dice_next(&dice);
@@ -197,8 +187,7 @@ static int generate_task(struct task_list *list, struct dsl_arena *arena, uint64
     return -EDOM;
 }
 
-int task_list_generate(struct task_list *list, int first, int n, uint64_t seed)
-{
+int task_list_generate(struct task_list *list, int first, int n, uint64_t seed) {
     struct dsl_arena *arena = dsl_arena_new();
     int status = arena ? 0 : -ENOMEM;
     for (int k = first; k < first + n && !status; k++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Places and distances: neighbourhoods, lines, outlines and gravitate. Nothing here knows the grid's
- * edge; drawing functions leave out what lies beyond it.
+ * Places and distances: neighbourhoods, lines, outlines and gravitate. Nothing here knows the
+ * grid's edge; drawing functions leave out what lies beyond it.
  */
 #include "dsl/internal.h"
 
@@ -15,14 +15,12 @@ struct frame {
     int top, left, bottom, right;
 };
 
-static struct frame frame_of(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+static struct frame frame_of(struct dsl_arena *arena, const struct dsl_object *patch) {
     struct dsl_pair ul = ulcorner(arena, patch), lr = lrcorner(arena, patch);
     return (struct frame){ul.i, ul.j, lr.i, lr.j};
 }
 
-const struct dsl_object *dneighbors(struct dsl_arena *arena, struct dsl_pair at)
-{
+const struct dsl_object *dneighbors(struct dsl_arena *arena, struct dsl_pair at) {
     LOG_CALL("dneighbors", "P", at);
     struct dsl_object *out = dsl_object_blank(arena, 4);
     if (!out)
@@ -34,8 +32,7 @@ const struct dsl_object *dneighbors(struct dsl_arena *arena, struct dsl_pair at)
     return out;
 }
 
-const struct dsl_object *ineighbors(struct dsl_arena *arena, struct dsl_pair at)
-{
+const struct dsl_object *ineighbors(struct dsl_arena *arena, struct dsl_pair at) {
     LOG_CALL("ineighbors", "P", at);
     struct dsl_object *out = dsl_object_blank(arena, 4);
     if (!out)
@@ -47,8 +44,7 @@ const struct dsl_object *ineighbors(struct dsl_arena *arena, struct dsl_pair at)
     return out;
 }
 
-const struct dsl_object *neighbors(struct dsl_arena *arena, struct dsl_pair at)
-{
+const struct dsl_object *neighbors(struct dsl_arena *arena, struct dsl_pair at) {
     LOG_CALL("neighbors", "P", at);
     struct dsl_object *out = dsl_object_blank(arena, 8);
     if (!out)
@@ -60,14 +56,12 @@ const struct dsl_object *neighbors(struct dsl_arena *arena, struct dsl_pair at)
     return out;
 }
 
-static int sign(int n)
-{
+static int sign(int n) {
     return (n > 0) - (n < 0);
 }
 
 const struct dsl_object *dsl_connect(struct dsl_arena *arena, struct dsl_pair from,
-                                     struct dsl_pair to)
-{
+                                     struct dsl_pair to) {
     LOG_CALL("connect", "PP", from, to);
     int down = to.i - from.i, across = to.j - from.j;
     int steps = abs(down) > abs(across) ? abs(down) : abs(across);
@@ -80,15 +74,13 @@ const struct dsl_object *dsl_connect(struct dsl_arena *arena, struct dsl_pair fr
 }
 
 const struct dsl_object *shoot(struct dsl_arena *arena, struct dsl_pair from,
-                               struct dsl_pair direction)
-{
+                               struct dsl_pair direction) {
     LOG_CALL("shoot", "PP", from, direction);
     struct dsl_pair to = {from.i + FAR * direction.i, from.j + FAR * direction.j};
     return dsl_connect(arena, from, to);
 }
 
-int manhattan(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b)
-{
+int manhattan(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b) {
     LOG_CALL("manhattan", "OO", a, b);
     (void)arena;
     int least = INT_MAX;
@@ -101,15 +93,13 @@ int manhattan(struct dsl_arena *arena, const struct dsl_object *a, const struct 
     return least;
 }
 
-int adjacent(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b)
-{
+int adjacent(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b) {
     LOG_CALL("adjacent", "OO", a, b);
     return manhattan(arena, a, b) == 1;
 }
 
 /* Whether the two share a column. */
-int vmatching(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b)
-{
+int vmatching(struct dsl_arena *arena, const struct dsl_object *a, const struct dsl_object *b) {
     LOG_CALL("vmatching", "OO", a, b);
     (void)arena;
     for (int k = 0; k < a->n; k++)
@@ -119,28 +109,36 @@ int vmatching(struct dsl_arena *arena, const struct dsl_object *a, const struct 
     return 0;
 }
 
-/* How far source must move, in a straight line, until it touches destination. */
-struct dsl_pair gravitate(struct dsl_arena *arena, const struct dsl_object *source,
-                          const struct dsl_object *destination)
-{
-    LOG_CALL("gravitate", "OO", source, destination);
+/* The step towards destination: down or up where they share a column, else across. */
+static struct dsl_pair step_towards(struct dsl_arena *arena, const struct dsl_object *source,
+                                    const struct dsl_object *destination) {
     struct dsl_pair from = center(arena, source), to = center(arena, destination);
-    struct dsl_pair step = {0, 0}, moved = {0, 0};
     if (vmatching(arena, source, destination))
-        step.i = from.i < to.i ? 1 : -1;
-    else
-        step.j = from.j < to.j ? 1 : -1;
-    for (int k = 0; k < FAR && !adjacent(arena, source, destination); k++) {
-        source = shift(arena, source, step);
-        if (!source)
-            break;
-        moved = (struct dsl_pair){moved.i + step.i, moved.j + step.j};
-    }
-    return moved;
+        return (struct dsl_pair){from.i < to.i ? 1 : -1, 0};
+    return (struct dsl_pair){0, from.j < to.j ? 1 : -1};
 }
 
-static const struct dsl_object *fill_frame(struct dsl_arena *arena, struct frame f)
-{
+/* How far source must move, in a straight line, until it touches destination. One step shortens
+ * the distance by one at most, so distance − 1 steps are taken at once. */
+struct dsl_pair gravitate(struct dsl_arena *arena, const struct dsl_object *source,
+                          const struct dsl_object *destination) {
+    LOG_CALL("gravitate", "OO", source, destination);
+    struct dsl_pair step = step_towards(arena, source, destination);
+    int moved = 0;
+    while (source && moved < FAR) {
+        int distance = manhattan(arena, source, destination);
+        if (distance == 1)
+            break;
+        int leap = distance > 1 ? distance - 1 : 1;
+        if (leap > FAR - moved)
+            leap = FAR - moved;
+        source = shift(arena, source, (struct dsl_pair){leap * step.i, leap * step.j});
+        moved += leap;
+    }
+    return (struct dsl_pair){moved * step.i, moved * step.j};
+}
+
+static const struct dsl_object *fill_frame(struct dsl_arena *arena, struct frame f) {
     struct dsl_object *out =
         dsl_object_blank(arena, (f.bottom - f.top + 1) * (f.right - f.left + 1));
     for (int i = f.top; out && i <= f.bottom; i++)
@@ -149,8 +147,7 @@ static const struct dsl_object *fill_frame(struct dsl_arena *arena, struct frame
     return out;
 }
 
-static const struct dsl_object *outline(struct dsl_arena *arena, struct frame f)
-{
+static const struct dsl_object *outline(struct dsl_arena *arena, struct frame f) {
     int around = 2 * (f.bottom - f.top + 1) + 2 * (f.right - f.left + 1);
     struct dsl_object *out = dsl_object_blank(arena, around);
     for (int i = f.top; out && i <= f.bottom; i++) {
@@ -162,14 +159,12 @@ static const struct dsl_object *outline(struct dsl_arena *arena, struct frame f)
     return out;
 }
 
-const struct dsl_object *backdrop(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *backdrop(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("backdrop", "O", patch);
     return patch->n ? fill_frame(arena, frame_of(arena, patch)) : patch;
 }
 
-const struct dsl_object *delta(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *delta(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("delta", "O", patch);
     const struct dsl_object *whole = backdrop(arena, patch), *own = toindices(arena, patch);
     if (!whole || !own)
@@ -177,15 +172,13 @@ const struct dsl_object *delta(struct dsl_arena *arena, const struct dsl_object 
     return difference(arena, value_object(whole), value_object(own)).object;
 }
 
-const struct dsl_object *box(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *box(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("box", "O", patch);
     return patch->n ? outline(arena, frame_of(arena, patch)) : patch;
 }
 
 /* The outline one cell further in; of a patch too thin for that, the frame turned inside out. */
-const struct dsl_object *inbox(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *inbox(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("inbox", "O", patch);
     if (!patch->n)
         return patch;
@@ -198,8 +191,7 @@ const struct dsl_object *inbox(struct dsl_arena *arena, const struct dsl_object 
     return outline(arena, f);
 }
 
-const struct dsl_object *outbox(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *outbox(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("outbox", "O", patch);
     if (!patch->n)
         return patch;

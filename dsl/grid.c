@@ -7,14 +7,12 @@
 
 #include <string.h>
 
-static const uint8_t *row_of(const struct dsl_grid *grid, int i)
-{
+static const uint8_t *row_of(const struct dsl_grid *grid, int i) {
     return grid->cell + (size_t)i * (size_t)grid->width;
 }
 
 const struct dsl_grid *hconcat(struct dsl_arena *arena, const struct dsl_grid *left,
-                               const struct dsl_grid *right)
-{
+                               const struct dsl_grid *right) {
     LOG_CALL("hconcat", "GG", left, right);
     if (left->height != right->height) {
         dsl_fail(arena, "hconcat: different heights");
@@ -30,8 +28,7 @@ const struct dsl_grid *hconcat(struct dsl_arena *arena, const struct dsl_grid *l
 }
 
 const struct dsl_grid *vconcat(struct dsl_arena *arena, const struct dsl_grid *top,
-                               const struct dsl_grid *bottom)
-{
+                               const struct dsl_grid *bottom) {
     LOG_CALL("vconcat", "GG", top, bottom);
     if (top->width != bottom->width) {
         dsl_fail(arena, "vconcat: different widths");
@@ -47,8 +44,7 @@ const struct dsl_grid *vconcat(struct dsl_arena *arena, const struct dsl_grid *t
 }
 
 const struct dsl_grid *crop(struct dsl_arena *arena, const struct dsl_grid *grid,
-                            struct dsl_pair start, struct dsl_pair dims)
-{
+                            struct dsl_pair start, struct dsl_pair dims) {
     LOG_CALL("crop", "GPP", grid, start, dims);
     if (start.i < 0 || start.j < 0 || dims.i > grid->height - start.i ||
         dims.j > grid->width - start.j) {
@@ -62,8 +58,7 @@ const struct dsl_grid *crop(struct dsl_arena *arena, const struct dsl_grid *grid
 }
 
 const struct dsl_grid *subgrid(struct dsl_arena *arena, const struct dsl_object *patch,
-                               const struct dsl_grid *grid)
-{
+                               const struct dsl_grid *grid) {
     LOG_CALL("subgrid", "OG", patch, grid);
     return crop(arena, grid, ulcorner(arena, patch), shape(arena, value_object(patch)));
 }
@@ -71,8 +66,7 @@ const struct dsl_grid *subgrid(struct dsl_arena *arena, const struct dsl_object 
 /* n parts side by side; where the side does not divide, one separator line between parts is
  * skipped, as in grids with dividers. */
 static const struct dsl_tuple *split(struct dsl_arena *arena, const struct dsl_grid *grid, int n,
-                                     bool across)
-{
+                                     bool across) {
     int side = across ? grid->width : grid->height;
     if (n < 1 || n > side) {
         dsl_fail(arena, "split: bad number of parts");
@@ -91,56 +85,48 @@ static const struct dsl_tuple *split(struct dsl_arena *arena, const struct dsl_g
     return out;
 }
 
-const struct dsl_tuple *hsplit(struct dsl_arena *arena, const struct dsl_grid *grid, int n)
-{
+const struct dsl_tuple *hsplit(struct dsl_arena *arena, const struct dsl_grid *grid, int n) {
     LOG_CALL("hsplit", "GI", grid, n);
     return split(arena, grid, n, true);
 }
 
-const struct dsl_tuple *vsplit(struct dsl_arena *arena, const struct dsl_grid *grid, int n)
-{
+const struct dsl_tuple *vsplit(struct dsl_arena *arena, const struct dsl_grid *grid, int n) {
     LOG_CALL("vsplit", "GI", grid, n);
     return split(arena, grid, n, false);
 }
 
-const struct dsl_grid *tophalf(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *tophalf(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("tophalf", "G", grid);
     struct dsl_pair dims = {grid->height / 2, grid->width};
     return crop(arena, grid, (struct dsl_pair){0, 0}, dims);
 }
 
-const struct dsl_grid *bottomhalf(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *bottomhalf(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("bottomhalf", "G", grid);
     struct dsl_pair start = {grid->height - grid->height / 2, 0};
     return crop(arena, grid, start, (struct dsl_pair){grid->height / 2, grid->width});
 }
 
-const struct dsl_grid *lefthalf(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *lefthalf(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("lefthalf", "G", grid);
     struct dsl_pair dims = {grid->height, grid->width / 2};
     return crop(arena, grid, (struct dsl_pair){0, 0}, dims);
 }
 
-const struct dsl_grid *righthalf(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *righthalf(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("righthalf", "G", grid);
     struct dsl_pair start = {0, grid->width - grid->width / 2};
     return crop(arena, grid, start, (struct dsl_pair){grid->height, grid->width / 2});
 }
 
-const struct dsl_grid *trim(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *trim(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("trim", "G", grid);
     struct dsl_pair dims = {grid->height - 2, grid->width - 2};
     return crop(arena, grid, (struct dsl_pair){1, 1}, dims);
 }
 
 /* Whether n cells, step apart, have one colour. */
-static bool uniform(const uint8_t *cell, int n, int step)
-{
+static bool uniform(const uint8_t *cell, int n, int step) {
     for (int k = 1; k < n; k++)
         if (cell[k * step] != cell[0])
             return false;
@@ -148,8 +134,7 @@ static bool uniform(const uint8_t *cell, int n, int step)
 }
 
 /* Drops every row and column of one colour. */
-const struct dsl_grid *compress(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *compress(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("compress", "G", grid);
     int rows[DSL_SIDE_MAX], columns[DSL_SIDE_MAX], h = 0, w = 0;
     for (int i = 0; i < grid->height; i++)
@@ -166,15 +151,13 @@ const struct dsl_grid *compress(struct dsl_arena *arena, const struct dsl_grid *
 }
 
 const struct dsl_grid *replace(struct dsl_arena *arena, const struct dsl_grid *grid, int from,
-                               int to)
-{
+                               int to) {
     LOG_CALL("replace", "GII", grid, from, to);
     const struct dsl_object *places = ofcolor(arena, grid, from);
     return places ? fill(arena, grid, to, places) : NULL;
 }
 
-const struct dsl_grid *switch_(struct dsl_arena *arena, const struct dsl_grid *grid, int a, int b)
-{
+const struct dsl_grid *switch_(struct dsl_arena *arena, const struct dsl_grid *grid, int a, int b) {
     LOG_CALL("switch", "GII", grid, a, b);
     const struct dsl_object *were_a = ofcolor(arena, grid, a);
     const struct dsl_object *were_b = ofcolor(arena, grid, b);
@@ -182,8 +165,7 @@ const struct dsl_grid *switch_(struct dsl_arena *arena, const struct dsl_grid *g
     return half ? fill(arena, half, a, were_b) : NULL;
 }
 
-const struct dsl_grid *downscale(struct dsl_arena *arena, const struct dsl_grid *grid, int factor)
-{
+const struct dsl_grid *downscale(struct dsl_arena *arena, const struct dsl_grid *grid, int factor) {
     LOG_CALL("downscale", "GI", grid, factor);
     if (factor < 1) {
         dsl_fail(arena, "downscale: factor below 1");
@@ -198,8 +180,7 @@ const struct dsl_grid *downscale(struct dsl_arena *arena, const struct dsl_grid 
 }
 
 static const struct dsl_grid *upscale_grid(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                           int factor)
-{
+                                           int factor) {
     struct dsl_grid *out = dsl_grid_blank(arena, grid->height * factor, grid->width * factor);
     for (int i = 0; out && i < out->height; i++)
         for (int j = 0; j < out->width; j++)
@@ -209,8 +190,7 @@ static const struct dsl_grid *upscale_grid(struct dsl_arena *arena, const struct
 
 /* Grows from the object's upper left corner, which stays. */
 static const struct dsl_object *upscale_object(struct dsl_arena *arena,
-                                               const struct dsl_object *object, int factor)
-{
+                                               const struct dsl_object *object, int factor) {
     struct dsl_pair corner = ulcorner(arena, object);
     struct dsl_object *out = dsl_object_blank(arena, object->n * factor * factor);
     for (int k = 0; out && k < object->n; k++) {
@@ -223,8 +203,7 @@ static const struct dsl_object *upscale_object(struct dsl_arena *arena,
     return out ? dsl_object_seal(out) : NULL;
 }
 
-struct dsl_value upscale(struct dsl_arena *arena, struct dsl_value element, int factor)
-{
+struct dsl_value upscale(struct dsl_arena *arena, struct dsl_value element, int factor) {
     LOG_CALL("upscale", "VI", element, factor);
     if (factor < 1 || factor > DSL_ARC_SIDE) {
         dsl_fail(arena, "upscale: factor out of range");

@@ -36,7 +36,6 @@ int dsl_cell_compare(struct dsl_cell a, struct dsl_cell b);
 struct dsl_value dsl_call(struct dsl_arena *arena, const struct dsl_function *function,
                           const struct dsl_value *args);
 
-static inline void object_push(struct dsl_object *object, int i, int j, int colour)
-{
+static inline void object_push(struct dsl_object *object, int i, int j, int colour) {
     object->cell[object->n++] = (struct dsl_cell){(int16_t)i, (int16_t)j, (int16_t)colour};
 }

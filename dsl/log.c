@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The call log: one line per DSL call with time, thread, name and arguments, flushed at once so that
- * a crash loses nothing. That is what the Python pipeline did, and what made it several times
+ * The call log: one line per DSL call with time, thread, name and arguments, flushed at once so
+ * that a crash loses nothing. That is what the Python pipeline did, and what made it several times
  * slower; it is kept so that a profile can show it. Forked workers share the file description, and
  * each flush is one write, so lines stay whole.
  */
@@ -16,8 +16,7 @@
 
 void *dsl_log_stream;
 
-int dsl_log_open(const char *path)
-{
+int dsl_log_open(const char *path) {
     FILE *stream = fopen(path, "w");
     if (!stream)
         return -errno;
@@ -25,15 +24,13 @@ int dsl_log_open(const char *path)
     return 0;
 }
 
-void dsl_log_close(void)
-{
+void dsl_log_close(void) {
     if (dsl_log_stream)
         fclose(dsl_log_stream);
     dsl_log_stream = NULL;
 }
 
-static int format_value(char *out, size_t room, struct dsl_value value)
-{
+static int format_value(char *out, size_t room, struct dsl_value value) {
     switch (value.type) {
     case DSL_INT:
         return snprintf(out, room, "%d", value.number);
@@ -54,8 +51,7 @@ static int format_value(char *out, size_t room, struct dsl_value value)
     return snprintf(out, room, "none");
 }
 
-static struct dsl_value next_argument(char letter, va_list *args)
-{
+static struct dsl_value next_argument(char letter, va_list *args) {
     switch (letter) {
     case 'G':
         return value_grid(va_arg(*args, const struct dsl_grid *));
@@ -74,8 +70,7 @@ static struct dsl_value next_argument(char letter, va_list *args)
     }
 }
 
-void dsl_log_call(const char *name, const char *signature, ...)
-{
+void dsl_log_call(const char *name, const char *signature, ...) {
     char text[256] = "";
     size_t used = 0;
     va_list args;

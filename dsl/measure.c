@@ -5,8 +5,7 @@
  */
 #include "dsl/internal.h"
 
-struct dsl_pair ulcorner(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+struct dsl_pair ulcorner(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("ulcorner", "O", patch);
     (void)arena;
     if (!patch->n)
@@ -18,8 +17,7 @@ struct dsl_pair ulcorner(struct dsl_arena *arena, const struct dsl_object *patch
     return corner;
 }
 
-struct dsl_pair lrcorner(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+struct dsl_pair lrcorner(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("lrcorner", "O", patch);
     (void)arena;
     if (!patch->n)
@@ -31,8 +29,7 @@ struct dsl_pair lrcorner(struct dsl_arena *arena, const struct dsl_object *patch
     return corner;
 }
 
-struct dsl_pair shape(struct dsl_arena *arena, struct dsl_value piece)
-{
+struct dsl_pair shape(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("shape", "V", piece);
     if (piece.type == DSL_GRID)
         return (struct dsl_pair){piece.grid->height, piece.grid->width};
@@ -46,37 +43,33 @@ struct dsl_pair shape(struct dsl_arena *arena, struct dsl_value piece)
     return (struct dsl_pair){lr.i - ul.i + 1, lr.j - ul.j + 1};
 }
 
-int height(struct dsl_arena *arena, struct dsl_value piece)
-{
+int height(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("height", "V", piece);
     return shape(arena, piece).i;
 }
 
-int width(struct dsl_arena *arena, struct dsl_value piece)
-{
+int width(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("width", "V", piece);
     return shape(arena, piece).j;
 }
 
-struct dsl_pair center(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+struct dsl_pair center(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("center", "O", patch);
     struct dsl_pair corner = ulcorner(arena, patch), dims = shape(arena, value_object(patch));
     return (struct dsl_pair){corner.i + dims.i / 2, corner.j + dims.j / 2};
 }
 
-int bordering(struct dsl_arena *arena, const struct dsl_object *patch, const struct dsl_grid *grid)
-{
+int bordering(struct dsl_arena *arena, const struct dsl_object *patch,
+              const struct dsl_grid *grid) {
     LOG_CALL("bordering", "OG", patch, grid);
     struct dsl_pair ul = ulcorner(arena, patch), lr = lrcorner(arena, patch);
-    return patch->n && (ul.i == 0 || ul.j == 0 || lr.i == grid->height - 1 ||
-                        lr.j == grid->width - 1);
+    return patch->n &&
+           (ul.i == 0 || ul.j == 0 || lr.i == grid->height - 1 || lr.j == grid->width - 1);
 }
 
 /* Fills counts per colour; false if the element has no colours. */
 static bool count_colours(struct dsl_arena *arena, struct dsl_value element,
-                          int counts[DSL_COLOURS])
-{
+                          int counts[DSL_COLOURS]) {
     for (int k = 0; k < DSL_COLOURS; k++)
         counts[k] = 0;
     if (element.type == DSL_GRID) {
@@ -95,8 +88,7 @@ static bool count_colours(struct dsl_arena *arena, struct dsl_value element,
     return false;
 }
 
-const struct dsl_tuple *palette(struct dsl_arena *arena, struct dsl_value element)
-{
+const struct dsl_tuple *palette(struct dsl_arena *arena, struct dsl_value element) {
     LOG_CALL("palette", "V", element);
     int counts[DSL_COLOURS];
     struct dsl_tuple *out = dsl_tuple_blank(arena, DSL_COLOURS);
@@ -109,8 +101,7 @@ const struct dsl_tuple *palette(struct dsl_arena *arena, struct dsl_value elemen
     return out;
 }
 
-int mostcolor(struct dsl_arena *arena, struct dsl_value element)
-{
+int mostcolor(struct dsl_arena *arena, struct dsl_value element) {
     LOG_CALL("mostcolor", "V", element);
     int counts[DSL_COLOURS], best = 0;
     if (!count_colours(arena, element, counts))
@@ -121,8 +112,7 @@ int mostcolor(struct dsl_arena *arena, struct dsl_value element)
     return best;
 }
 
-int leastcolor(struct dsl_arena *arena, struct dsl_value element)
-{
+int leastcolor(struct dsl_arena *arena, struct dsl_value element) {
     LOG_CALL("leastcolor", "V", element);
     int counts[DSL_COLOURS], best = -1;
     if (!count_colours(arena, element, counts))
@@ -133,8 +123,7 @@ int leastcolor(struct dsl_arena *arena, struct dsl_value element)
     return best < 0 ? 0 : best;
 }
 
-int colorcount(struct dsl_arena *arena, struct dsl_value element, int colour)
-{
+int colorcount(struct dsl_arena *arena, struct dsl_value element, int colour) {
     LOG_CALL("colorcount", "VI", element, colour);
     int counts[DSL_COLOURS];
     if (colour < 0 || colour >= DSL_COLOURS || !count_colours(arena, element, counts))
@@ -142,8 +131,7 @@ int colorcount(struct dsl_arena *arena, struct dsl_value element, int colour)
     return counts[colour];
 }
 
-int color(struct dsl_arena *arena, const struct dsl_object *object)
-{
+int color(struct dsl_arena *arena, const struct dsl_object *object) {
     LOG_CALL("color", "O", object);
     if (object->n)
         return object->cell[0].colour;
@@ -151,8 +139,7 @@ int color(struct dsl_arena *arena, const struct dsl_object *object)
     return 0;
 }
 
-int size(struct dsl_arena *arena, struct dsl_value container)
-{
+int size(struct dsl_arena *arena, struct dsl_value container) {
     LOG_CALL("size", "V", container);
     switch (container.type) {
     case DSL_TUPLE:

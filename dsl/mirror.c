@@ -19,8 +19,7 @@ static const struct turn quarter = {0, 1, -1, 0};
 static const struct turn half = {-1, 0, 0, -1};
 static const struct turn three_quarters = {0, -1, 1, 0};
 
-static struct dsl_pair turn_place(struct turn turn, struct dsl_pair dims, int i, int j)
-{
+static struct dsl_pair turn_place(struct turn turn, struct dsl_pair dims, int i, int j) {
     bool swap = turn.ii == 0;
     int h = swap ? dims.j : dims.i, w = swap ? dims.i : dims.j;
     int ni = turn.ii * i + turn.ij * j, nj = turn.ji * i + turn.jj * j;
@@ -29,8 +28,7 @@ static struct dsl_pair turn_place(struct turn turn, struct dsl_pair dims, int i,
 }
 
 static const struct dsl_grid *turn_grid(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                        struct turn turn)
-{
+                                        struct turn turn) {
     bool swap = turn.ii == 0;
     int h = swap ? grid->width : grid->height, w = swap ? grid->height : grid->width;
     struct dsl_pair dims = {grid->height, grid->width};
@@ -44,8 +42,7 @@ static const struct dsl_grid *turn_grid(struct dsl_arena *arena, const struct ds
 }
 
 static const struct dsl_object *turn_object(struct dsl_arena *arena,
-                                            const struct dsl_object *object, struct turn turn)
-{
+                                            const struct dsl_object *object, struct turn turn) {
     struct dsl_pair corner = ulcorner(arena, object), dims = shape(arena, value_object(object));
     struct dsl_object *out = dsl_object_blank(arena, object->n);
     for (int k = 0; out && k < object->n; k++) {
@@ -57,8 +54,7 @@ static const struct dsl_object *turn_object(struct dsl_arena *arena,
 }
 
 static struct dsl_value turn_piece(struct dsl_arena *arena, struct dsl_value piece,
-                                   struct turn turn)
-{
+                                   struct turn turn) {
     if (piece.type == DSL_GRID)
         return value_grid(turn_grid(arena, piece.grid, turn));
     if (piece.type == DSL_OBJECT)
@@ -67,45 +63,38 @@ static struct dsl_value turn_piece(struct dsl_arena *arena, struct dsl_value pie
     return value_none();
 }
 
-struct dsl_value hmirror(struct dsl_arena *arena, struct dsl_value piece)
-{
+struct dsl_value hmirror(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("hmirror", "V", piece);
     return turn_piece(arena, piece, upside_down);
 }
 
-struct dsl_value vmirror(struct dsl_arena *arena, struct dsl_value piece)
-{
+struct dsl_value vmirror(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("vmirror", "V", piece);
     return turn_piece(arena, piece, left_right);
 }
 
-struct dsl_value dmirror(struct dsl_arena *arena, struct dsl_value piece)
-{
+struct dsl_value dmirror(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("dmirror", "V", piece);
     return turn_piece(arena, piece, transpose);
 }
 
-struct dsl_value cmirror(struct dsl_arena *arena, struct dsl_value piece)
-{
+struct dsl_value cmirror(struct dsl_arena *arena, struct dsl_value piece) {
     LOG_CALL("cmirror", "V", piece);
     return turn_piece(arena, piece, antitranspose);
 }
 
 /* Clockwise. */
-const struct dsl_grid *rot90(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *rot90(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("rot90", "G", grid);
     return turn_grid(arena, grid, quarter);
 }
 
-const struct dsl_grid *rot180(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *rot180(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("rot180", "G", grid);
     return turn_grid(arena, grid, half);
 }
 
-const struct dsl_grid *rot270(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_grid *rot270(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("rot270", "G", grid);
     return turn_grid(arena, grid, three_quarters);
 }

@@ -17,8 +17,7 @@ struct search {
 };
 
 static bool search_init(struct search *search, struct dsl_arena *arena, const struct dsl_grid *grid,
-                        int without_bg)
-{
+                        int without_bg) {
     size_t area = (size_t)grid->height * (size_t)grid->width;
     search->grid = grid;
     search->seen = dsl_alloc(arena, area);
@@ -32,8 +31,7 @@ static bool search_init(struct search *search, struct dsl_arena *arena, const st
 
 /* Marks the cells around one that belong to its object and puts them on the stack. */
 static int push_around(struct search *search, struct dsl_arena *arena, int place, int colour,
-                       int depth)
-{
+                       int depth) {
     const struct dsl_grid *grid = search->grid;
     struct dsl_pair at = {place / grid->width, place % grid->width};
     const struct dsl_object *around =
@@ -54,8 +52,7 @@ static int push_around(struct search *search, struct dsl_arena *arena, int place
     return depth;
 }
 
-static const struct dsl_object *flood(struct search *search, struct dsl_arena *arena, int start)
-{
+static const struct dsl_object *flood(struct search *search, struct dsl_arena *arena, int start) {
     const struct dsl_grid *grid = search->grid;
     int area = grid->height * grid->width, depth = 0;
     struct dsl_object *object = dsl_object_blank(arena, area - start);
@@ -71,8 +68,7 @@ static const struct dsl_object *flood(struct search *search, struct dsl_arena *a
     return dsl_object_seal(object);
 }
 
-static struct dsl_tuple *find_objects(struct dsl_arena *arena, struct search *search)
-{
+static struct dsl_tuple *find_objects(struct dsl_arena *arena, struct search *search) {
     int area = search->grid->height * search->grid->width;
     struct dsl_tuple *found = dsl_tuple_blank(arena, area);
     for (int place = 0; found && place < area; place++) {
@@ -87,8 +83,7 @@ static struct dsl_tuple *find_objects(struct dsl_arena *arena, struct search *se
 }
 
 const struct dsl_tuple *objects(struct dsl_arena *arena, const struct dsl_grid *grid, int univalued,
-                                int diagonal, int without_bg)
-{
+                                int diagonal, int without_bg) {
     LOG_CALL("objects", "GIII", grid, univalued, diagonal, without_bg);
     struct search search = {.univalued = univalued, .diagonal = diagonal};
     if (!search_init(&search, arena, grid, without_bg))
@@ -98,8 +93,7 @@ const struct dsl_tuple *objects(struct dsl_arena *arena, const struct dsl_grid *
 }
 
 const struct dsl_tuple *objects_t(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                  int univalued, int diagonal, int without_bg)
-{
+                                  int univalued, int diagonal, int without_bg) {
     LOG_CALL("objects_t", "GIII", grid, univalued, diagonal, without_bg);
     struct search search = {.univalued = univalued, .diagonal = diagonal};
     if (!search_init(&search, arena, grid, without_bg))
@@ -107,22 +101,19 @@ const struct dsl_tuple *objects_t(struct dsl_arena *arena, const struct dsl_grid
     return find_objects(arena, &search);
 }
 
-const struct dsl_tuple *o_g(struct dsl_arena *arena, const struct dsl_grid *grid, int kind)
-{
+const struct dsl_tuple *o_g(struct dsl_arena *arena, const struct dsl_grid *grid, int kind) {
     LOG_CALL("o_g", "GI", grid, kind);
     return objects(arena, grid, kind >> 2 & 1, kind >> 1 & 1, kind & 1);
 }
 
-const struct dsl_tuple *o_g_t(struct dsl_arena *arena, const struct dsl_grid *grid, int kind)
-{
+const struct dsl_tuple *o_g_t(struct dsl_arena *arena, const struct dsl_grid *grid, int kind) {
     LOG_CALL("o_g_t", "GI", grid, kind);
     return objects_t(arena, grid, kind >> 2 & 1, kind >> 1 & 1, kind & 1);
 }
 
 /* One object per colour, however scattered; skip is left out. */
 static const struct dsl_tuple *split_by_colour(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                               int skip)
-{
+                                               int skip) {
     const struct dsl_tuple *colours = palette(arena, value_grid(grid));
     struct dsl_tuple *parts = colours ? dsl_tuple_blank(arena, colours->n) : NULL;
     for (int k = 0; parts && k < colours->n; k++) {
@@ -138,14 +129,12 @@ static const struct dsl_tuple *split_by_colour(struct dsl_arena *arena, const st
     return parts ? dsl_set_seal(parts) : NULL;
 }
 
-const struct dsl_tuple *partition(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_tuple *partition(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("partition", "G", grid);
     return split_by_colour(arena, grid, DSL_NO_COLOUR);
 }
 
-const struct dsl_tuple *fgpartition(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_tuple *fgpartition(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("fgpartition", "G", grid);
     return split_by_colour(arena, grid, mostcolor(arena, value_grid(grid)));
 }

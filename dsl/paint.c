@@ -10,29 +10,25 @@
 /* int16_t coordinates; no chain of moves in a sane solver comes near. */
 #define PLACE_MAX 16000
 
-static struct dsl_grid *copy_grid(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+static struct dsl_grid *copy_grid(struct dsl_arena *arena, const struct dsl_grid *grid) {
     struct dsl_grid *copy = dsl_grid_blank(arena, grid->height, grid->width);
     if (copy)
         memcpy(copy->cell, grid->cell, (size_t)grid->height * (size_t)grid->width);
     return copy;
 }
 
-static bool inside(const struct dsl_grid *grid, struct dsl_cell cell)
-{
+static bool inside(const struct dsl_grid *grid, struct dsl_cell cell) {
     return cell.i >= 0 && cell.j >= 0 && cell.i < grid->height && cell.j < grid->width;
 }
 
-static bool colour_ok(struct dsl_arena *arena, int colour)
-{
+static bool colour_ok(struct dsl_arena *arena, int colour) {
     if (colour >= 0 && colour < DSL_COLOURS)
         return true;
     dsl_fail(arena, "no such colour");
     return false;
 }
 
-const struct dsl_grid *canvas(struct dsl_arena *arena, int colour, struct dsl_pair dims)
-{
+const struct dsl_grid *canvas(struct dsl_arena *arena, int colour, struct dsl_pair dims) {
     LOG_CALL("canvas", "IP", colour, dims);
     struct dsl_grid *grid = colour_ok(arena, colour) ? dsl_grid_blank(arena, dims.i, dims.j) : NULL;
     if (grid)
@@ -41,8 +37,7 @@ const struct dsl_grid *canvas(struct dsl_arena *arena, int colour, struct dsl_pa
 }
 
 const struct dsl_grid *fill(struct dsl_arena *arena, const struct dsl_grid *grid, int colour,
-                            const struct dsl_object *patch)
-{
+                            const struct dsl_object *patch) {
     LOG_CALL("fill", "GIO", grid, colour, patch);
     struct dsl_grid *out = colour_ok(arena, colour) ? copy_grid(arena, grid) : NULL;
     for (int k = 0; out && k < patch->n; k++)
@@ -53,8 +48,7 @@ const struct dsl_grid *fill(struct dsl_arena *arena, const struct dsl_grid *grid
 
 /* only: the one colour that may be painted over, or DSL_NO_COLOUR for all. */
 static const struct dsl_grid *draw(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                   const struct dsl_object *object, int only)
-{
+                                   const struct dsl_object *object, int only) {
     struct dsl_grid *out = copy_grid(arena, grid);
     for (int k = 0; out && k < object->n; k++) {
         struct dsl_cell cell = object->cell[k];
@@ -70,29 +64,25 @@ static const struct dsl_grid *draw(struct dsl_arena *arena, const struct dsl_gri
 }
 
 const struct dsl_grid *paint(struct dsl_arena *arena, const struct dsl_grid *grid,
-                             const struct dsl_object *object)
-{
+                             const struct dsl_object *object) {
     LOG_CALL("paint", "GO", grid, object);
     return draw(arena, grid, object, DSL_NO_COLOUR);
 }
 
 const struct dsl_grid *underpaint(struct dsl_arena *arena, const struct dsl_grid *grid,
-                                  const struct dsl_object *object)
-{
+                                  const struct dsl_object *object) {
     LOG_CALL("underpaint", "GO", grid, object);
     return draw(arena, grid, object, mostcolor(arena, value_grid(grid)));
 }
 
 const struct dsl_grid *cover(struct dsl_arena *arena, const struct dsl_grid *grid,
-                             const struct dsl_object *patch)
-{
+                             const struct dsl_object *patch) {
     LOG_CALL("cover", "GO", grid, patch);
     return fill(arena, grid, mostcolor(arena, value_grid(grid)), patch);
 }
 
 const struct dsl_grid *move(struct dsl_arena *arena, const struct dsl_grid *grid,
-                            const struct dsl_object *object, struct dsl_pair by)
-{
+                            const struct dsl_object *object, struct dsl_pair by) {
     LOG_CALL("move", "GOP", grid, object, by);
     const struct dsl_object *moved = shift(arena, object, by);
     const struct dsl_grid *cleared = cover(arena, grid, object);
@@ -100,8 +90,7 @@ const struct dsl_grid *move(struct dsl_arena *arena, const struct dsl_grid *grid
 }
 
 const struct dsl_object *shift(struct dsl_arena *arena, const struct dsl_object *patch,
-                               struct dsl_pair by)
-{
+                               struct dsl_pair by) {
     LOG_CALL("shift", "OP", patch, by);
     struct dsl_object *out = dsl_object_blank(arena, patch->n);
     for (int k = 0; out && k < patch->n; k++) {
@@ -115,16 +104,14 @@ const struct dsl_object *shift(struct dsl_arena *arena, const struct dsl_object 
     return out;
 }
 
-const struct dsl_object *normalize(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *normalize(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("normalize", "O", patch);
     struct dsl_pair corner = ulcorner(arena, patch);
     return shift(arena, patch, (struct dsl_pair){-corner.i, -corner.j});
 }
 
 static const struct dsl_object *with_colour(struct dsl_arena *arena, int colour,
-                                            const struct dsl_object *patch)
-{
+                                            const struct dsl_object *patch) {
     struct dsl_object *out = dsl_object_blank(arena, patch->n);
     for (int k = 0; out && k < patch->n; k++)
         object_push(out, patch->cell[k].i, patch->cell[k].j, colour);
@@ -132,20 +119,17 @@ static const struct dsl_object *with_colour(struct dsl_arena *arena, int colour,
 }
 
 const struct dsl_object *recolor(struct dsl_arena *arena, int colour,
-                                 const struct dsl_object *patch)
-{
+                                 const struct dsl_object *patch) {
     LOG_CALL("recolor", "IO", colour, patch);
     return colour_ok(arena, colour) ? with_colour(arena, colour, patch) : NULL;
 }
 
-const struct dsl_object *toindices(struct dsl_arena *arena, const struct dsl_object *patch)
-{
+const struct dsl_object *toindices(struct dsl_arena *arena, const struct dsl_object *patch) {
     LOG_CALL("toindices", "O", patch);
     return with_colour(arena, DSL_NO_COLOUR, patch);
 }
 
-const struct dsl_object *asindices(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_object *asindices(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("asindices", "G", grid);
     struct dsl_object *out = dsl_object_blank(arena, grid->height * grid->width);
     for (int k = 0; out && k < grid->height * grid->width; k++)
@@ -153,8 +137,7 @@ const struct dsl_object *asindices(struct dsl_arena *arena, const struct dsl_gri
     return out;
 }
 
-const struct dsl_object *asobject(struct dsl_arena *arena, const struct dsl_grid *grid)
-{
+const struct dsl_object *asobject(struct dsl_arena *arena, const struct dsl_grid *grid) {
     LOG_CALL("asobject", "G", grid);
     struct dsl_object *out = dsl_object_blank(arena, grid->height * grid->width);
     for (int k = 0; out && k < grid->height * grid->width; k++)
@@ -162,8 +145,7 @@ const struct dsl_object *asobject(struct dsl_arena *arena, const struct dsl_grid
     return out;
 }
 
-const struct dsl_object *ofcolor(struct dsl_arena *arena, const struct dsl_grid *grid, int colour)
-{
+const struct dsl_object *ofcolor(struct dsl_arena *arena, const struct dsl_grid *grid, int colour) {
     LOG_CALL("ofcolor", "GI", grid, colour);
     struct dsl_object *out = dsl_object_blank(arena, grid->height * grid->width);
     for (int k = 0; out && k < grid->height * grid->width; k++)

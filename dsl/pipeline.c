@@ -13,8 +13,7 @@
 
 #define GENERATE_DEFAULT 100
 
-static int complain(struct pipeline *pipeline, int status, const char *format, ...)
-{
+static int complain(struct pipeline *pipeline, int status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(pipeline->error, sizeof(pipeline->error), format, args);
@@ -22,16 +21,14 @@ static int complain(struct pipeline *pipeline, int status, const char *format, .
     return status;
 }
 
-static bool id_wanted(const struct options *options, const char *id)
-{
+static bool id_wanted(const struct options *options, const char *id) {
     for (int k = 0; k < options->id_count; k++)
         if (!strcmp(options->ids[k], id))
             return true;
     return !options->id_count;
 }
 
-static bool id_known(const struct task_list *list, const char *id)
-{
+static bool id_known(const struct task_list *list, const char *id) {
     for (int k = 0; k < list->n; k++)
         if (!strcmp(list->task[k].id, id))
             return true;
@@ -39,8 +36,7 @@ static bool id_known(const struct task_list *list, const char *id)
 }
 
 /* Keeps the tasks asked for by -i, then cuts by -s and -c. */
-static int select_tasks(struct pipeline *pipeline, int start, int count)
-{
+static int select_tasks(struct pipeline *pipeline, int start, int count) {
     const struct options *options = pipeline->options;
     struct task_list *list = &pipeline->tasks;
     for (int k = 0; k < options->id_count; k++)
@@ -60,8 +56,7 @@ static int select_tasks(struct pipeline *pipeline, int start, int count)
 }
 
 /* Without -i only the tasks wanted are generated; their numbers decide what they are. */
-static int generate_tasks(struct pipeline *pipeline)
-{
+static int generate_tasks(struct pipeline *pipeline) {
     const struct options *options = pipeline->options;
     int total = options->generate, first = options->start;
     if (total < 0)
@@ -80,8 +75,7 @@ static int generate_tasks(struct pipeline *pipeline)
                              : select_tasks(pipeline, 0, -1);
 }
 
-int phase_data_loading(struct pipeline *pipeline)
-{
+int phase_data_loading(struct pipeline *pipeline) {
     const struct options *options = pipeline->options;
     int status;
     if (options->data) {
@@ -96,8 +90,7 @@ int phase_data_loading(struct pipeline *pipeline)
     return status;
 }
 
-int phase_code_generation(struct pipeline *pipeline)
-{
+int phase_code_generation(struct pipeline *pipeline) {
     size_t n = (size_t)pipeline->tasks.n;
     pipeline->candidates = calloc(n, sizeof(*pipeline->candidates));
     pipeline->results = calloc(n, sizeof(*pipeline->results));
@@ -112,15 +105,13 @@ int phase_code_generation(struct pipeline *pipeline)
     return 0;
 }
 
-static int keep_result(void *context, const struct result *result)
-{
+static int keep_result(void *context, const struct result *result) {
     struct pipeline *pipeline = context;
     pipeline->results[result->task] = *result;
     return 0;
 }
 
-int phase_solver_execution(struct pipeline *pipeline)
-{
+int phase_solver_execution(struct pipeline *pipeline) {
     int status = pipeline->options->processes > 1
                      ? workers_execute(pipeline)
                      : pool_execute(pipeline, 0, 1, keep_result, pipeline);
@@ -137,31 +128,27 @@ int phase_solver_execution(struct pipeline *pipeline)
 
 enum verdict { RIGHT, WRONG, UNSOLVED, UNKNOWN };
 
-static bool test_right(const struct task_grid *expected, const struct task_grid *attempt, int n)
-{
-    for (int k = 0; k < n; k++)
+static bool test_right(const struct task_grid *expected, const struct task_grid *attempt) {
+    for (int k = 0; k < PIPELINE_ATTEMPTS; k++)
         if (task_grid_equal(expected, &attempt[k]))
             return true;
     return false;
 }
 
 /* Right when every test has a right attempt. */
-static enum verdict judge(const struct task *task, const struct result *result)
-{
+static enum verdict judge(const struct task *task, const struct result *result) {
     for (int k = 0; k < task->tests; k++)
         if (!task->sample[task->train + k].output.height)
             return UNKNOWN;
     if (!result->survivors)
         return UNSOLVED;
     for (int k = 0; k < task->tests; k++)
-        if (!test_right(&task->sample[task->train + k].output, result->attempt[k],
-                        result->attempts))
+        if (!test_right(&task->sample[task->train + k].output, result->attempt[k]))
             return WRONG;
     return RIGHT;
 }
 
-static void print_task(const struct pipeline *pipeline, int k, enum verdict verdict)
-{
+static void print_task(const struct pipeline *pipeline, int k, enum verdict verdict) {
     static const char *const words[] = {"right", "wrong", "unsolved", "unknown"};
     const struct result *result = &pipeline->results[k];
     const struct candidate_list *list = &pipeline->candidates[k];
@@ -173,8 +160,7 @@ static void print_task(const struct pipeline *pipeline, int k, enum verdict verd
     printf("\n");
 }
 
-int phase_validation(struct pipeline *pipeline)
-{
+int phase_validation(struct pipeline *pipeline) {
     int right = 0, judged = 0, samples = 0, timeouts = 0;
     for (int k = 0; k < pipeline->tasks.n; k++) {
         enum verdict verdict = judge(&pipeline->tasks.task[k], &pipeline->results[k]);
@@ -189,8 +175,7 @@ int phase_validation(struct pipeline *pipeline)
     return fflush(stdout) ? complain(pipeline, -errno, "standard output: %s", strerror(errno)) : 0;
 }
 
-void pipeline_fini(struct pipeline *pipeline)
-{
+void pipeline_fini(struct pipeline *pipeline) {
     for (int k = 0; pipeline->candidates && k < pipeline->tasks.n; k++)
         candidates_fini(&pipeline->candidates[k]);
     free(pipeline->candidates);

@@ -9,10 +9,10 @@
 #define PIPELINE_ATTEMPTS 2 /* guesses per test, as ARC allows */
 
 struct options {
-    const char *data;   /* folder, or NULL: generated tasks */
-    const char *dump;   /* folder to write the tasks to, or NULL */
-    const char *log;    /* file, or NULL */
-    const char **ids;   /* only these, in the order of the tasks */
+    const char *data; /* folder, or NULL: generated tasks */
+    const char *dump; /* folder to write the tasks to, or NULL */
+    const char *log;  /* file, or NULL */
+    const char **ids; /* only these, in the order of the tasks */
     int id_count;
     int generate;
     int count; /* -1: all */
@@ -33,7 +33,7 @@ struct result {
     int samples;
     int timeouts; /* samples that ran into the time limit */
     int64_t nanoseconds;
-    int attempts;
+    /* Guesses; height 0: none. */
     struct task_grid attempt[TASK_TESTS_MAX][PIPELINE_ATTEMPTS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool of threads over a bounded queue of task numbers: the caller feeds it, each thread takes one
- * task at a time with an arena of its own. With one thread the caller does the work itself.
+ * A pool of threads over a bounded queue of task numbers: the caller feeds it, each thread takes
+ * one task at a time with an arena of its own. With one thread the caller does the work itself.
  */
 #include "dsl/pipeline.h"
 
@@ -24,8 +24,7 @@ struct pool {
     int status; /* the first error */
 };
 
-static void queue_push(struct pool *pool, int task)
-{
+static void queue_push(struct pool *pool, int task) {
     pthread_mutex_lock(&pool->lock);
     while (pool->count == QUEUE_ROOM)
         pthread_cond_wait(&pool->emptied, &pool->lock);
@@ -35,8 +34,7 @@ static void queue_push(struct pool *pool, int task)
 }
 
 /* -1 when the queue is empty and stays so. */
-static int queue_pop(struct pool *pool)
-{
+static int queue_pop(struct pool *pool) {
     int task = -1;
     pthread_mutex_lock(&pool->lock);
     while (!pool->count && !pool->closed)
@@ -51,16 +49,14 @@ static int queue_pop(struct pool *pool)
     return task;
 }
 
-static void queue_close(struct pool *pool)
-{
+static void queue_close(struct pool *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->closed = true;
     pthread_cond_broadcast(&pool->filled);
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void hand_over(struct pool *pool, int status, const struct result *result)
-{
+static void hand_over(struct pool *pool, int status, const struct result *result) {
     pthread_mutex_lock(&pool->lock);
     if (!status)
         status = pool->done(pool->context, result);
@@ -70,8 +66,7 @@ static void hand_over(struct pool *pool, int status, const struct result *result
 }
 
 /* Without memory it still empties the queue, or the feeder would wait for ever. */
-static void *pool_thread(void *argument)
-{
+static void *pool_thread(void *argument) {
     struct pool *pool = argument;
     struct dsl_arena *arena = dsl_arena_new();
     struct result *result = malloc(sizeof(*result));
@@ -86,8 +81,7 @@ static void *pool_thread(void *argument)
     return NULL;
 }
 
-static int execute_alone(struct pool *pool, int first, int stride)
-{
+static int execute_alone(struct pool *pool, int first, int stride) {
     struct dsl_arena *arena = dsl_arena_new();
     struct result *result = malloc(sizeof(*result));
     int status = arena && result ? 0 : -ENOMEM;
@@ -101,8 +95,7 @@ static int execute_alone(struct pool *pool, int first, int stride)
 }
 
 int pool_execute(struct pipeline *pipeline, int first, int stride,
-                 int (*done)(void *context, const struct result *result), void *context)
-{
+                 int (*done)(void *context, const struct result *result), void *context) {
     struct pool pool = {.pipeline = pipeline,
                         .done = done,
                         .context = context,

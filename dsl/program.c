@@ -53,30 +53,29 @@ static const struct {
     {"RIGHT", {.type = DSL_PAIR, .pair = {0, 1}}},
     {"ORIGIN", {.type = DSL_PAIR, .pair = {0, 0}}},
     {"UNITY", {.type = DSL_PAIR, .pair = {1, 1}}},
+    {"NEG_UNITY", {.type = DSL_PAIR, .pair = {-1, -1}}},
+    {"UP_RIGHT", {.type = DSL_PAIR, .pair = {-1, 1}}},
+    {"DOWN_LEFT", {.type = DSL_PAIR, .pair = {1, -1}}},
 };
 
-int64_t monotonic_ns(void)
-{
+int64_t monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 /* Always false, so that callers can return it. */
-static bool complain(struct compiler *c, const char *what, const char *word)
-{
+static bool complain(struct compiler *c, const char *what, const char *word) {
     snprintf(c->error, c->room, "line %d: %s '%s'", c->line, what, word);
     return false;
 }
 
-static void skip_blanks(struct compiler *c)
-{
+static void skip_blanks(struct compiler *c) {
     while (*c->at == ' ' || *c->at == '\t')
         c->at++;
 }
 
-static bool take_char(struct compiler *c, char wanted)
-{
+static bool take_char(struct compiler *c, char wanted) {
     skip_blanks(c);
     if (*c->at != wanted)
         return complain(c, "expected", (char[]){wanted, '\0'});
@@ -84,8 +83,7 @@ static bool take_char(struct compiler *c, char wanted)
     return true;
 }
 
-static bool take_word(struct compiler *c, char word[WORD_MAX])
-{
+static bool take_word(struct compiler *c, char word[WORD_MAX]) {
     skip_blanks(c);
     size_t n = *c->at == '-';
     while (isalnum((unsigned char)c->at[n]) || c->at[n] == '_')
@@ -99,8 +97,7 @@ static bool take_word(struct compiler *c, char word[WORD_MAX])
 }
 
 /* The number in a word like x12 or R5; -1 if it is not of that form or above limit. */
-static int numbered(const char *word, char prefix, int limit)
-{
+static int numbered(const char *word, char prefix, int limit) {
     if (word[0] != prefix || !isdigit((unsigned char)word[1]))
         return -1;
     char *end;
@@ -108,8 +105,7 @@ static int numbered(const char *word, char prefix, int limit)
     return *end || n > limit ? -1 : (int)n;
 }
 
-static int slot_of(const char *word)
-{
+static int slot_of(const char *word) {
     if (!strcmp(word, "I"))
         return SLOT_INPUT;
     if (!strcmp(word, "O"))
@@ -118,8 +114,7 @@ static int slot_of(const char *word)
     return n >= 1 ? n : -1;
 }
 
-static bool constant_of(const char *word, struct dsl_value *value)
-{
+static bool constant_of(const char *word, struct dsl_value *value) {
     char *end;
     long number = strtol(word, &end, 10);
     if (!*end && number > -1000 && number < 1000)
@@ -134,8 +129,7 @@ static bool constant_of(const char *word, struct dsl_value *value)
     return value->type != DSL_NONE;
 }
 
-static bool compile_operand(struct compiler *c, char wanted, struct operand *operand)
-{
+static bool compile_operand(struct compiler *c, char wanted, struct operand *operand) {
     char word[WORD_MAX];
     if (!take_word(c, word))
         return false;
@@ -154,8 +148,7 @@ static bool compile_operand(struct compiler *c, char wanted, struct operand *ope
     return true;
 }
 
-static bool compile_call(struct compiler *c, struct step *step)
-{
+static bool compile_call(struct compiler *c, struct step *step) {
     char word[WORD_MAX];
     if (!take_word(c, word))
         return false;
@@ -173,8 +166,7 @@ static bool compile_call(struct compiler *c, struct step *step)
     return take_char(c, ')');
 }
 
-static bool compile_line(struct compiler *c)
-{
+static bool compile_line(struct compiler *c) {
     char word[WORD_MAX];
     if (c->letter[SLOT_OUTPUT])
         return complain(c, "the program has ended with", "O");
@@ -193,8 +185,7 @@ static bool compile_line(struct compiler *c)
     return !*c->at || *c->at == '\n' || *c->at == '#' || complain(c, "after the call:", c->at);
 }
 
-static bool compile_text(struct compiler *c)
-{
+static bool compile_text(struct compiler *c) {
     while (*c->at) {
         c->line++;
         skip_blanks(c);
@@ -207,8 +198,7 @@ static bool compile_text(struct compiler *c)
     return output == 'G' || output == 'V' || complain(c, "the program does not make a grid", "O");
 }
 
-struct program *program_new(const char *text, char *error, size_t room)
-{
+struct program *program_new(const char *text, char *error, size_t room) {
     struct compiler compiler = {
         .program = calloc(1, sizeof(struct program)), .at = text, .error = error, .room = room};
     if (!compiler.program) {
@@ -222,13 +212,11 @@ struct program *program_new(const char *text, char *error, size_t room)
     return NULL;
 }
 
-void program_free(struct program *program)
-{
+void program_free(struct program *program) {
     free(program);
 }
 
-static bool run_step(const struct step *step, struct dsl_arena *arena, struct dsl_value *slots)
-{
+static bool run_step(const struct step *step, struct dsl_arena *arena, struct dsl_value *slots) {
     struct dsl_value args[DSL_ARGS_MAX];
     for (int k = 0; step->function->takes[k]; k++) {
         const struct operand *operand = &step->operand[k];
@@ -242,8 +230,7 @@ static bool run_step(const struct step *step, struct dsl_arena *arena, struct ds
 
 enum program_status program_run(const struct program *program, struct dsl_arena *arena,
                                 const struct dsl_grid *input, int64_t deadline,
-                                const struct dsl_grid **output)
-{
+                                const struct dsl_grid **output) {
     struct dsl_value slots[SLOTS];
     slots[SLOT_INPUT] = value_grid(input);
     for (int k = 0; k < program->n; k++) {

@@ -2,7 +2,7 @@
  *
  * The solver language: one call per line, as in `x1 = o_g(I, R5)`. I is the input grid, x1…x60 are
  * variables assigned once, O is the output and comes last. Arguments are variables, integers,
- * constants (R0…R7, T, F, UP, DOWN, LEFT, RIGHT, ORIGIN, UNITY) and names of DSL functions.
+ * constants (R0…R7, T, F, UP, DOWN, LEFT, RIGHT, ORIGIN, UNITY, …) and names of DSL functions.
  */
 #pragma once
 

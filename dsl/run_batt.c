@@ -33,8 +33,7 @@ static const struct {
 };
 #define ROWS (sizeof(table) / sizeof(table[0]))
 
-static void print_help(void)
-{
+static void print_help(void) {
     printf("usage: run_batt [options]\n"
            "Solves ARC tasks with programs of the grid DSL: loads or generates tasks, generates\n"
            "candidate programs, runs them, validates, and prints the accuracy.\n\n");
@@ -50,15 +49,13 @@ static void print_help(void)
     }
 }
 
-static int usage_error(const char *what, const char *value)
-{
+static int usage_error(const char *what, const char *value) {
     fprintf(stderr, "run_batt: %s%s%s; see run_batt --help\n", what, value ? ": " : "",
             value ? value : "");
     return 2;
 }
 
-static bool take_number(const char *text, int low, int *number)
-{
+static bool take_number(const char *text, int low, int *number) {
     char *end;
     errno = 0;
     long n = strtol(text, &end, 10);
@@ -68,23 +65,20 @@ static bool take_number(const char *text, int low, int *number)
     return true;
 }
 
-static bool take_seed(const char *text, uint64_t *seed)
-{
+static bool take_seed(const char *text, uint64_t *seed) {
     char *end;
     errno = 0;
     *seed = strtoull(text, &end, 0);
     return !errno && end != text && !*end && *text != '-';
 }
 
-static bool take_seconds(const char *text, double *seconds)
-{
+static bool take_seconds(const char *text, double *seconds) {
     char *end;
     *seconds = strtod(text, &end);
     return end != text && !*end && *seconds > 0 && *seconds < 1e6;
 }
 
-static bool take_option(struct options *options, int code, const char *value)
-{
+static bool take_option(struct options *options, int code, const char *value) {
     switch (code) {
     case 'c':
         return take_number(value, 1, &options->count);
@@ -118,8 +112,7 @@ static bool take_option(struct options *options, int code, const char *value)
     }
 }
 
-static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
-{
+static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2]) {
     size_t used = 0;
     shorts[used++] = ':';
     for (size_t k = 0; k < ROWS; k++) {
@@ -137,8 +130,7 @@ static void make_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2]
 }
 
 /* -1: go on; otherwise the exit status. */
-static int take_options(struct options *options, int argc, char **argv)
-{
+static int take_options(struct options *options, int argc, char **argv) {
     struct option longs[ROWS + 1];
     char shorts[2 * ROWS + 2];
     make_getopt(longs, shorts);
@@ -162,8 +154,7 @@ static int take_options(struct options *options, int argc, char **argv)
     return -1;
 }
 
-static void print_slowest(const struct pipeline *pipeline, int n)
-{
+static void print_slowest(const struct pipeline *pipeline, int n) {
     int64_t below = INT64_MAX;
     for (int shown = 0; shown < n && shown < pipeline->tasks.n; shown++) {
         int slowest = -1;
@@ -183,8 +174,7 @@ static void print_slowest(const struct pipeline *pipeline, int n)
     }
 }
 
-static int run_phases(struct pipeline *pipeline)
-{
+static int run_phases(struct pipeline *pipeline) {
     static const struct {
         const char *name;
         int (*run)(struct pipeline *pipeline);
@@ -210,8 +200,7 @@ static int run_phases(struct pipeline *pipeline)
     return 0;
 }
 
-static int run(const struct options *options)
-{
+static int run(const struct options *options) {
     struct pipeline pipeline = {.options = options};
     int status = options->log ? dsl_log_open(options->log) : 0;
     if (status)
@@ -226,8 +215,7 @@ static int run(const struct options *options)
     return status ? 1 : 0;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct options options = {
         .generate = -1, .count = -1, .threads = 1, .processes = 1, .seed = 1, .timeout = 10};
     options.ids = calloc((size_t)argc + 1, sizeof(*options.ids));

@@ -7,16 +7,14 @@
 
 #include <string.h>
 
-static bool holds(const struct dsl_tuple *tuple, struct dsl_value value)
-{
+static bool holds(const struct dsl_tuple *tuple, struct dsl_value value) {
     for (int k = 0; k < tuple->n; k++)
         if (!dsl_value_compare(tuple->item[k], value))
             return true;
     return false;
 }
 
-const struct dsl_tuple *dedupe(struct dsl_arena *arena, const struct dsl_tuple *tuple)
-{
+const struct dsl_tuple *dedupe(struct dsl_arena *arena, const struct dsl_tuple *tuple) {
     LOG_CALL("dedupe", "T", tuple);
     struct dsl_tuple *out = dsl_tuple_blank(arena, tuple->n);
     for (int k = 0; out && k < tuple->n; k++)
@@ -26,8 +24,7 @@ const struct dsl_tuple *dedupe(struct dsl_arena *arena, const struct dsl_tuple *
 }
 
 static const struct dsl_tuple *without(struct dsl_arena *arena, const struct dsl_tuple *a,
-                                       const struct dsl_tuple *b)
-{
+                                       const struct dsl_tuple *b) {
     struct dsl_tuple *out = dsl_tuple_blank(arena, a->n);
     if (!out)
         return NULL;
@@ -39,16 +36,14 @@ static const struct dsl_tuple *without(struct dsl_arena *arena, const struct dsl
 }
 
 const struct dsl_tuple *difference_tuple(struct dsl_arena *arena, const struct dsl_tuple *a,
-                                         const struct dsl_tuple *b)
-{
+                                         const struct dsl_tuple *b) {
     LOG_CALL("difference_tuple", "TT", a, b);
     return without(arena, a, b);
 }
 
 /* Both are sorted, so one pass over the two. */
 static const struct dsl_object *object_without(struct dsl_arena *arena, const struct dsl_object *a,
-                                               const struct dsl_object *b)
-{
+                                               const struct dsl_object *b) {
     struct dsl_object *out = dsl_object_blank(arena, a->n);
     int other = 0;
     for (int k = 0; out && k < a->n; k++) {
@@ -60,8 +55,7 @@ static const struct dsl_object *object_without(struct dsl_arena *arena, const st
     return out;
 }
 
-struct dsl_value difference(struct dsl_arena *arena, struct dsl_value a, struct dsl_value b)
-{
+struct dsl_value difference(struct dsl_arena *arena, struct dsl_value a, struct dsl_value b) {
     LOG_CALL("difference", "VV", a, b);
     if (a.type == DSL_OBJECT && b.type == DSL_OBJECT)
         return value_object(object_without(arena, a.object, b.object));
@@ -72,8 +66,7 @@ struct dsl_value difference(struct dsl_arena *arena, struct dsl_value a, struct 
 }
 
 /* Negative n counts from the end, as in Python. */
-static struct dsl_value nth(struct dsl_arena *arena, const struct dsl_tuple *tuple, int n)
-{
+static struct dsl_value nth(struct dsl_arena *arena, const struct dsl_tuple *tuple, int n) {
     int k = n < 0 ? n + tuple->n : n;
     if (k >= 0 && k < tuple->n)
         return tuple->item[k];
@@ -81,27 +74,23 @@ static struct dsl_value nth(struct dsl_arena *arena, const struct dsl_tuple *tup
     return value_none();
 }
 
-struct dsl_value get_nth_t(struct dsl_arena *arena, const struct dsl_tuple *tuple, int n)
-{
+struct dsl_value get_nth_t(struct dsl_arena *arena, const struct dsl_tuple *tuple, int n) {
     LOG_CALL("get_nth_t", "TI", tuple, n);
     return nth(arena, tuple, n);
 }
 
-struct dsl_value get_nth_f(struct dsl_arena *arena, const struct dsl_tuple *set, int n)
-{
+struct dsl_value get_nth_f(struct dsl_arena *arena, const struct dsl_tuple *set, int n) {
     LOG_CALL("get_nth_f", "TI", set, n);
     return nth(arena, set, n);
 }
 
-struct dsl_pair astuple(struct dsl_arena *arena, int a, int b)
-{
+struct dsl_pair astuple(struct dsl_arena *arena, int a, int b) {
     LOG_CALL("astuple", "II", a, b);
     (void)arena;
     return (struct dsl_pair){a, b};
 }
 
-static struct dsl_value merge_objects(struct dsl_arena *arena, const struct dsl_tuple *containers)
-{
+static struct dsl_value merge_objects(struct dsl_arena *arena, const struct dsl_tuple *containers) {
     int room = 0;
     for (int k = 0; k < containers->n; k++)
         room += containers->item[k].object->n;
@@ -114,8 +103,7 @@ static struct dsl_value merge_objects(struct dsl_arena *arena, const struct dsl_
     return value_object(out ? dsl_object_seal(out) : NULL);
 }
 
-static struct dsl_value merge_tuples(struct dsl_arena *arena, const struct dsl_tuple *containers)
-{
+static struct dsl_value merge_tuples(struct dsl_arena *arena, const struct dsl_tuple *containers) {
     int room = 0;
     for (int k = 0; k < containers->n; k++)
         room += containers->item[k].tuple->n;
@@ -129,8 +117,7 @@ static struct dsl_value merge_tuples(struct dsl_arena *arena, const struct dsl_t
 }
 
 /* Nothing merged is taken for the empty object: patches are what solvers nearly always merge. */
-struct dsl_value merge(struct dsl_arena *arena, const struct dsl_tuple *containers)
-{
+struct dsl_value merge(struct dsl_arena *arena, const struct dsl_tuple *containers) {
     LOG_CALL("merge", "T", containers);
     enum dsl_type type = containers->n ? containers->item[0].type : DSL_OBJECT;
     for (int k = 1; k < containers->n; k++)
@@ -145,8 +132,7 @@ struct dsl_value merge(struct dsl_arena *arena, const struct dsl_tuple *containe
 }
 
 const struct dsl_tuple *colorfilter(struct dsl_arena *arena, const struct dsl_tuple *objs,
-                                    int colour)
-{
+                                    int colour) {
     LOG_CALL("colorfilter", "TI", objs, colour);
     struct dsl_tuple *out = dsl_tuple_blank(arena, objs->n);
     if (!out)
@@ -161,8 +147,7 @@ const struct dsl_tuple *colorfilter(struct dsl_arena *arena, const struct dsl_tu
 }
 
 const struct dsl_tuple *sizefilter(struct dsl_arena *arena, const struct dsl_tuple *containers,
-                                   int n)
-{
+                                   int n) {
     LOG_CALL("sizefilter", "TI", containers, n);
     struct dsl_tuple *out = dsl_tuple_blank(arena, containers->n);
     if (!out)
@@ -174,15 +159,13 @@ const struct dsl_tuple *sizefilter(struct dsl_arena *arena, const struct dsl_tup
     return out;
 }
 
-int equality(struct dsl_arena *arena, struct dsl_value a, struct dsl_value b)
-{
+int equality(struct dsl_arena *arena, struct dsl_value a, struct dsl_value b) {
     LOG_CALL("equality", "VV", a, b);
     (void)arena;
     return !dsl_value_compare(a, b);
 }
 
-int greater(struct dsl_arena *arena, int a, int b)
-{
+int greater(struct dsl_arena *arena, int a, int b) {
     LOG_CALL("greater", "II", a, b);
     (void)arena;
     return a > b;

@@ -7,9 +7,9 @@
 #include "dsl/program.h"
 #include "dsl/task.h"
 
-#define SOLVER_TEXT_MAX 512
+#define SOLVER_TEXT_MAX 1024
 /* Colours multiply candidates; beyond this the rest are unlikely anyway. */
-#define CANDIDATES_MAX 96
+#define CANDIDATES_MAX 160
 
 enum solver_shape {
     SOLVER_SAME,  /* the output is as large as the input */
@@ -29,9 +29,9 @@ struct solver {
     const char *text;
 };
 
-/* What stands for $a, $b and $n in a family's text. */
+/* What stands for $a, $b, $n and $r in a family's text. */
 struct solver_choice {
-    int a, b, n;
+    int a, b, n, r;
 };
 
 extern const struct solver solvers[];

@@ -27,26 +27,22 @@
     static struct dsl_value call_##name(struct dsl_arena *arena, const struct dsl_function *self,  \
                                         const struct dsl_value *v)
 #define FUNCTION1(c, text, R, A)                                                                   \
-    ADAPTER(c)                                                                                     \
-    {                                                                                              \
+    ADAPTER(c) {                                                                                   \
         (void)self;                                                                                \
         return OUT_##R(c(arena, IN_##A(v[0])));                                                    \
     }
 #define FUNCTION2(c, text, R, A, B)                                                                \
-    ADAPTER(c)                                                                                     \
-    {                                                                                              \
+    ADAPTER(c) {                                                                                   \
         (void)self;                                                                                \
         return OUT_##R(c(arena, IN_##A(v[0]), IN_##B(v[1])));                                      \
     }
 #define FUNCTION3(c, text, R, A, B, C)                                                             \
-    ADAPTER(c)                                                                                     \
-    {                                                                                              \
+    ADAPTER(c) {                                                                                   \
         (void)self;                                                                                \
         return OUT_##R(c(arena, IN_##A(v[0]), IN_##B(v[1]), IN_##C(v[2])));                        \
     }
 #define FUNCTION4(c, text, R, A, B, C, D)                                                          \
-    ADAPTER(c)                                                                                     \
-    {                                                                                              \
+    ADAPTER(c) {                                                                                   \
         (void)self;                                                                                \
         return OUT_##R(c(arena, IN_##A(v[0]), IN_##B(v[1]), IN_##C(v[2]), IN_##D(v[3])));          \
     }
@@ -67,8 +63,7 @@ static const struct dsl_function functions[] = {
 #include "dsl/functions.def"
 };
 
-const struct dsl_function *dsl_function_find(const char *name)
-{
+const struct dsl_function *dsl_function_find(const char *name) {
     for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
         if (!strcmp(functions[k].name, name))
             return &functions[k];
@@ -77,8 +72,7 @@ const struct dsl_function *dsl_function_find(const char *name)
 
 /* The one way to call a function value: adapters trust the types of what they are given. */
 struct dsl_value dsl_call(struct dsl_arena *arena, const struct dsl_function *function,
-                          const struct dsl_value *args)
-{
+                          const struct dsl_value *args) {
     for (int k = 0; function->takes[k]; k++)
         if (!dsl_type_fits(function->takes[k], args[k].type)) {
             dsl_fail(arena, "argument of the wrong type");

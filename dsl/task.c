@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of tasks, whichever way they came, and ARC's JSON on disk: one file per task named by its
- * id, or one file {id: task} as in the competitions with {id: [grid…]} solutions beside it.
+ * The list of tasks, whichever way they came, and ARC's JSON on disk: one file per task named by
+ * its id, or one file {id: task} as in the competitions with {id: [grid…]} solutions beside it.
  */
 #include "dsl/task.h"
 
@@ -14,8 +14,7 @@
 
 #include <jansson.h>
 
-static int complain(char *error, int code, const char *format, ...)
-{
+static int complain(char *error, int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(error, TASK_ERROR_MAX, format, args);
@@ -23,14 +22,12 @@ static int complain(char *error, int code, const char *format, ...)
     return -code;
 }
 
-bool task_grid_equal(const struct task_grid *a, const struct task_grid *b)
-{
+bool task_grid_equal(const struct task_grid *a, const struct task_grid *b) {
     return a->height == b->height && a->width == b->width &&
            !memcmp(a->cell, b->cell, (size_t)a->height * a->width);
 }
 
-bool task_grid_take(struct task_grid *out, const struct dsl_grid *grid)
-{
+bool task_grid_take(struct task_grid *out, const struct dsl_grid *grid) {
     if (grid->height > DSL_ARC_SIDE || grid->width > DSL_ARC_SIDE)
         return false;
     out->height = (uint8_t)grid->height;
@@ -39,8 +36,7 @@ bool task_grid_take(struct task_grid *out, const struct dsl_grid *grid)
     return true;
 }
 
-struct task *task_list_add(struct task_list *list, const char *id, int samples)
-{
+struct task *task_list_add(struct task_list *list, const char *id, int samples) {
     if (list->n == list->room) {
         int room = list->room ? 2 * list->room : 64;
         struct task *grown = realloc(list->task, (size_t)room * sizeof(*grown));
@@ -58,16 +54,14 @@ struct task *task_list_add(struct task_list *list, const char *id, int samples)
     return task;
 }
 
-void task_list_fini(struct task_list *list)
-{
+void task_list_fini(struct task_list *list) {
     for (int k = 0; k < list->n; k++)
         free(list->task[k].sample);
     free(list->task);
     *list = (struct task_list){.n = 0};
 }
 
-static bool read_grid(struct task_grid *out, const json_t *rows)
-{
+static bool read_grid(struct task_grid *out, const json_t *rows) {
     size_t h = json_array_size(rows), w = json_array_size(json_array_get(rows, 0));
     if (h < 1 || w < 1 || h > DSL_ARC_SIDE || w > DSL_ARC_SIDE)
         return false;
@@ -89,8 +83,7 @@ static bool read_grid(struct task_grid *out, const json_t *rows)
 }
 
 /* A missing output is allowed where need_output is false. */
-static bool read_samples(struct sample *out, const json_t *pairs, bool need_output)
-{
+static bool read_samples(struct sample *out, const json_t *pairs, bool need_output) {
     for (size_t k = 0; k < json_array_size(pairs); k++) {
         const json_t *pair = json_array_get(pairs, k);
         const json_t *output = json_object_get(pair, "output");
@@ -102,8 +95,7 @@ static bool read_samples(struct sample *out, const json_t *pairs, bool need_outp
     return true;
 }
 
-static int read_task(struct task_list *list, const char *id, const json_t *json, char *error)
-{
+static int read_task(struct task_list *list, const char *id, const json_t *json, char *error) {
     const json_t *train = json_object_get(json, "train"), *tests = json_object_get(json, "test");
     size_t n = json_array_size(train), m = json_array_size(tests);
     if (n < 1 || m < 1 || m > TASK_TESTS_MAX || n > 1000)
@@ -121,22 +113,19 @@ static int read_task(struct task_list *list, const char *id, const json_t *json,
 }
 
 /* Solutions come after their challenges because file names are sorted. */
-static int read_solution(struct task_list *list, const char *id, const json_t *grids, char *error)
-{
+static int read_solution(struct task_list *list, const char *id, const json_t *grids, char *error) {
     for (int k = 0; k < list->n; k++) {
         struct task *task = &list->task[k];
         if (strcmp(task->id, id))
             continue;
         for (int m = 0; m < task->tests; m++)
-            if (!read_grid(&task->sample[task->train + m].output,
-                           json_array_get(grids, (size_t)m)))
+            if (!read_grid(&task->sample[task->train + m].output, json_array_get(grids, (size_t)m)))
                 return complain(error, EINVAL, "solution of %s: not a grid for every test", id);
     }
     return 0;
 }
 
-static int read_file(struct task_list *list, const char *path, const char *name, char *error)
-{
+static int read_file(struct task_list *list, const char *path, const char *name, char *error) {
     json_error_t why;
     json_t *json = json_load_file(path, 0, &why);
     if (!json)
@@ -149,8 +138,7 @@ static int read_file(struct task_list *list, const char *path, const char *name,
     } else {
         const char *id;
         json_t *value;
-        json_object_foreach(json, id, value)
-        {
+        json_object_foreach(json, id, value) {
             if (!status)
                 status = json_is_array(value) ? read_solution(list, id, value, error)
                                               : read_task(list, id, value, error);
@@ -160,14 +148,12 @@ static int read_file(struct task_list *list, const char *path, const char *name,
     return status;
 }
 
-static int json_name(const struct dirent *entry)
-{
+static int json_name(const struct dirent *entry) {
     size_t n = strlen(entry->d_name);
     return n > 5 && !strcmp(entry->d_name + n - 5, ".json");
 }
 
-int task_list_load(struct task_list *list, const char *folder, char error[TASK_ERROR_MAX])
-{
+int task_list_load(struct task_list *list, const char *folder, char error[TASK_ERROR_MAX]) {
     struct dirent **names;
     int n = scandir(folder, &names, json_name, alphasort);
     if (n < 0)
@@ -186,8 +172,7 @@ int task_list_load(struct task_list *list, const char *folder, char error[TASK_E
     return status;
 }
 
-static void write_grid(FILE *out, const char *key, const struct task_grid *grid)
-{
+static void write_grid(FILE *out, const char *key, const struct task_grid *grid) {
     fprintf(out, "\"%s\": [", key);
     for (int i = 0; i < grid->height; i++) {
         fprintf(out, i ? ", [" : "[");
@@ -198,8 +183,7 @@ static void write_grid(FILE *out, const char *key, const struct task_grid *grid)
     fprintf(out, "]");
 }
 
-static void write_samples(FILE *out, const char *key, const struct sample *sample, int n)
-{
+static void write_samples(FILE *out, const char *key, const struct sample *sample, int n) {
     fprintf(out, "\"%s\": [", key);
     for (int k = 0; k < n; k++) {
         fprintf(out, k ? ",\n  {" : "\n  {");
@@ -213,8 +197,7 @@ static void write_samples(FILE *out, const char *key, const struct sample *sampl
     fprintf(out, "]");
 }
 
-int task_list_dump(const struct task_list *list, const char *folder, char error[TASK_ERROR_MAX])
-{
+int task_list_dump(const struct task_list *list, const char *folder, char error[TASK_ERROR_MAX]) {
     for (int k = 0; k < list->n; k++) {
         const struct task *task = &list->task[k];
         char path[4096];

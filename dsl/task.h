@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks as run_batt holds them: plain memory outside of any arena, so that they may be read by every
- * thread and sent through a pipe.
+ * Tasks as run_batt holds them: plain memory outside of any arena, so that they may be read by
+ * every thread and sent through a pipe.
  */
 #pragma once
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct dsl_grid *dsl_grid_blank(struct dsl_arena *arena, int h, int w)
-{
+struct dsl_grid *dsl_grid_blank(struct dsl_arena *arena, int h, int w) {
     if (h < 1 || w < 1 || h > DSL_SIDE_MAX || w > DSL_SIDE_MAX) {
         dsl_fail(arena, "grid is empty or too large");
         return NULL;
@@ -20,8 +19,7 @@ struct dsl_grid *dsl_grid_blank(struct dsl_arena *arena, int h, int w)
     return grid;
 }
 
-struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int room)
-{
+struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int room) {
     struct dsl_object *object;
     object = dsl_alloc(arena, sizeof(*object) + (size_t)room * sizeof(object->cell[0]));
     if (object)
@@ -29,8 +27,7 @@ struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int room)
     return object;
 }
 
-struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int room)
-{
+struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int room) {
     struct dsl_tuple *tuple;
     tuple = dsl_alloc(arena, sizeof(*tuple) + (size_t)room * sizeof(tuple->item[0]));
     if (tuple)
@@ -38,16 +35,14 @@ struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int room)
     return tuple;
 }
 
-const struct dsl_grid *dsl_grid_new(struct dsl_arena *arena, int h, int w, const uint8_t *cells)
-{
+const struct dsl_grid *dsl_grid_new(struct dsl_arena *arena, int h, int w, const uint8_t *cells) {
     struct dsl_grid *grid = dsl_grid_blank(arena, h, w);
     if (grid)
         memcpy(grid->cell, cells, (size_t)h * (size_t)w);
     return grid;
 }
 
-int dsl_cell_compare(struct dsl_cell a, struct dsl_cell b)
-{
+int dsl_cell_compare(struct dsl_cell a, struct dsl_cell b) {
     if (a.i != b.i)
         return a.i < b.i ? -1 : 1;
     if (a.j != b.j)
@@ -55,13 +50,11 @@ int dsl_cell_compare(struct dsl_cell a, struct dsl_cell b)
     return (a.colour > b.colour) - (a.colour < b.colour);
 }
 
-static int compare_ints(int a, int b)
-{
+static int compare_ints(int a, int b) {
     return (a > b) - (a < b);
 }
 
-static int compare_grids(const struct dsl_grid *a, const struct dsl_grid *b)
-{
+static int compare_grids(const struct dsl_grid *a, const struct dsl_grid *b) {
     int order = compare_ints(a->height, b->height);
     if (!order)
         order = compare_ints(a->width, b->width);
@@ -71,24 +64,21 @@ static int compare_grids(const struct dsl_grid *a, const struct dsl_grid *b)
 }
 
 /* Smaller objects first, then by their cells. */
-static int compare_objects(const struct dsl_object *a, const struct dsl_object *b)
-{
+static int compare_objects(const struct dsl_object *a, const struct dsl_object *b) {
     int order = compare_ints(a->n, b->n);
     for (int k = 0; !order && k < a->n; k++)
         order = dsl_cell_compare(a->cell[k], b->cell[k]);
     return order;
 }
 
-static int compare_tuples(const struct dsl_tuple *a, const struct dsl_tuple *b)
-{
+static int compare_tuples(const struct dsl_tuple *a, const struct dsl_tuple *b) {
     int order = compare_ints(a->n, b->n);
     for (int k = 0; !order && k < a->n; k++)
         order = dsl_value_compare(a->item[k], b->item[k]);
     return order;
 }
 
-int dsl_value_compare(struct dsl_value a, struct dsl_value b)
-{
+int dsl_value_compare(struct dsl_value a, struct dsl_value b) {
     if (a.type != b.type)
         return a.type < b.type ? -1 : 1;
     switch (a.type) {
@@ -112,32 +102,27 @@ int dsl_value_compare(struct dsl_value a, struct dsl_value b)
 }
 
 /* Exported for callers outside; inside, comparing is no call of the DSL and stays off the PLT. */
-int dsl_compare(struct dsl_value a, struct dsl_value b)
-{
+int dsl_compare(struct dsl_value a, struct dsl_value b) {
     return dsl_value_compare(a, b);
 }
 
-static int sort_cells(const void *a, const void *b)
-{
+static int sort_cells(const void *a, const void *b) {
     return dsl_cell_compare(*(const struct dsl_cell *)a, *(const struct dsl_cell *)b);
 }
 
-static int sort_values(const void *a, const void *b)
-{
+static int sort_values(const void *a, const void *b) {
     return dsl_value_compare(*(const struct dsl_value *)a, *(const struct dsl_value *)b);
 }
 
 /* Most builders push in order already, so look before sorting. */
-static bool cells_ordered(const struct dsl_object *object)
-{
+static bool cells_ordered(const struct dsl_object *object) {
     for (int k = 1; k < object->n; k++)
         if (dsl_cell_compare(object->cell[k - 1], object->cell[k]) >= 0)
             return false;
     return true;
 }
 
-const struct dsl_object *dsl_object_seal(struct dsl_object *object)
-{
+const struct dsl_object *dsl_object_seal(struct dsl_object *object) {
     if (cells_ordered(object))
         return object;
     qsort(object->cell, (size_t)object->n, sizeof(object->cell[0]), sort_cells);
@@ -149,8 +134,7 @@ const struct dsl_object *dsl_object_seal(struct dsl_object *object)
     return object;
 }
 
-const struct dsl_tuple *dsl_set_seal(struct dsl_tuple *tuple)
-{
+const struct dsl_tuple *dsl_set_seal(struct dsl_tuple *tuple) {
     tuple->is_set = true;
     qsort(tuple->item, (size_t)tuple->n, sizeof(tuple->item[0]), sort_values);
     int kept = 0;

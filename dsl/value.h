@@ -84,44 +84,36 @@ struct dsl_function {
 };
 
 /* Whether a value of this type may be given for the letter of a signature. */
-static inline bool dsl_type_fits(char letter, enum dsl_type type)
-{
+static inline bool dsl_type_fits(char letter, enum dsl_type type) {
     static const char letters[] = "-IPGOTF"; /* in the order of enum dsl_type */
     return type != DSL_NONE && (letter == 'V' || letter == letters[type]);
 }
 
-static inline struct dsl_value value_none(void)
-{
+static inline struct dsl_value value_none(void) {
     return (struct dsl_value){.type = DSL_NONE, .grid = NULL};
 }
 
-static inline struct dsl_value value_int(int number)
-{
+static inline struct dsl_value value_int(int number) {
     return (struct dsl_value){.type = DSL_INT, .number = number};
 }
 
-static inline struct dsl_value value_pair(struct dsl_pair pair)
-{
+static inline struct dsl_value value_pair(struct dsl_pair pair) {
     return (struct dsl_value){.type = DSL_PAIR, .pair = pair};
 }
 
 /* A null pointer, the mark of a failed call, becomes DSL_NONE. */
-static inline struct dsl_value value_grid(const struct dsl_grid *grid)
-{
+static inline struct dsl_value value_grid(const struct dsl_grid *grid) {
     return (struct dsl_value){.type = grid ? DSL_GRID : DSL_NONE, .grid = grid};
 }
 
-static inline struct dsl_value value_object(const struct dsl_object *object)
-{
+static inline struct dsl_value value_object(const struct dsl_object *object) {
     return (struct dsl_value){.type = object ? DSL_OBJECT : DSL_NONE, .object = object};
 }
 
-static inline struct dsl_value value_tuple(const struct dsl_tuple *tuple)
-{
+static inline struct dsl_value value_tuple(const struct dsl_tuple *tuple) {
     return (struct dsl_value){.type = tuple ? DSL_TUPLE : DSL_NONE, .tuple = tuple};
 }
 
-static inline struct dsl_value value_function(const struct dsl_function *function)
-{
+static inline struct dsl_value value_function(const struct dsl_function *function) {
     return (struct dsl_value){.type = function ? DSL_FUNCTION : DSL_NONE, .function = function};
 }

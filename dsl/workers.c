@@ -19,8 +19,7 @@ struct worker {
     struct result *result; /* room for it */
 };
 
-static int write_result(void *context, const struct result *result)
-{
+static int write_result(void *context, const struct result *result) {
     const char *at = (const char *)result;
     size_t left = sizeof(*result);
     while (left) {
@@ -34,8 +33,7 @@ static int write_result(void *context, const struct result *result)
 }
 
 /* exit, not _exit: a worker is an ordinary process whose exit handlers may matter to tools. */
-static void worker_main(struct pipeline *pipeline, int number, int output)
-{
+static void worker_main(struct pipeline *pipeline, int number, int output) {
     int stride = pipeline->options->processes;
     int status = pool_execute(pipeline, number, stride, write_result, &output);
     close(output);
@@ -44,8 +42,7 @@ static void worker_main(struct pipeline *pipeline, int number, int output)
 }
 
 static int worker_start(struct pipeline *pipeline, int number, struct worker *worker,
-                        struct pollfd *polled)
-{
+                        struct pollfd *polled) {
     int ends[2];
     if (pipe(ends))
         return -errno;
@@ -68,8 +65,7 @@ static int worker_start(struct pipeline *pipeline, int number, struct worker *wo
 }
 
 /* Takes what has come; false at the end of the pipe. */
-static bool worker_read(struct pipeline *pipeline, struct worker *worker, int input)
-{
+static bool worker_read(struct pipeline *pipeline, struct worker *worker, int input) {
     char *into = (char *)worker->result + worker->have;
     ssize_t got = read(input, into, sizeof(*worker->result) - worker->have);
     if (got <= 0)
@@ -82,8 +78,8 @@ static bool worker_read(struct pipeline *pipeline, struct worker *worker, int in
     return true;
 }
 
-static void collect(struct pipeline *pipeline, struct worker *workers, struct pollfd *polled, int n)
-{
+static void collect(struct pipeline *pipeline, struct worker *workers, struct pollfd *polled,
+                    int n) {
     for (int open = n; open > 0;) {
         if (poll(polled, (nfds_t)n, -1) < 0 && errno != EINTR)
             return;
@@ -100,8 +96,7 @@ static void collect(struct pipeline *pipeline, struct worker *workers, struct po
 }
 
 static int run_workers(struct pipeline *pipeline, struct worker *workers, struct pollfd *polled,
-                       struct result *room, int n)
-{
+                       struct result *room, int n) {
     int started = 0, status = 0;
     while (started < n && !status) {
         workers[started].result = &room[started];
@@ -115,8 +110,7 @@ static int run_workers(struct pipeline *pipeline, struct worker *workers, struct
     return status;
 }
 
-int workers_execute(struct pipeline *pipeline)
-{
+int workers_execute(struct pipeline *pipeline) {
     int n = pipeline->options->processes;
     struct worker *workers = calloc((size_t)n, sizeof(*workers));
     struct pollfd *polled = calloc((size_t)n, sizeof(*polled));
