@@ -109,15 +109,33 @@ static uint32_t count_entries(const struct bp_reader *reader) {
     return total;
 }
 
+/* Where the target has what the chain can lead to. */
+struct chain {
+    uint64_t root;
+    uint64_t alias;
+    uint32_t limit; /* entries in the file */
+};
+
+static int load_link(struct bp_reader *reader, const struct bp_profile_thread *thread,
+                     struct chain *chain, uint64_t address, struct bp_entry *entry) {
+    if (chain->limit == 0)
+        return -EBADMSG;
+    chain->limit--;
+    if (address != chain->alias)
+        return load_entry(reader, address, entry);
+    *entry = thread->info.alias;
+    return 0;
+}
+
 /* The chain current → … → root. It may be caught in the middle of a change or lead nowhere; then
  * the rest of the thread's time is its root's. */
 static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
-                     uint64_t root_address, uint32_t limit) {
+                     struct chain chain) {
     uint32_t allocated = 0;
     uint64_t address = thread->info.current;
-    while (address != root_address) {
+    while (address != chain.root) {
         struct bp_entry entry;
-        int result = limit-- > 0 ? load_entry(reader, address, &entry) : -EBADMSG;
+        int result = load_link(reader, thread, &chain, address, &entry);
         if (result == -EBADMSG) {
             reader->bad_items++;
             break;
@@ -135,7 +153,7 @@ static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
 
 /* 1 if the thread is whole, 0 if a part of it is lost, or -errno. */
 static int load_thread(struct bp_reader *reader, struct bp_profile_thread *thread,
-                       uint64_t root_address, uint32_t limit) {
+                       struct chain chain) {
     uint32_t state = thread->info.state;
     if (state != BP_THREAD_LIVE && state != BP_THREAD_ENDED)
         return 0;
@@ -153,7 +171,7 @@ static int load_thread(struct bp_reader *reader, struct bp_profile_thread *threa
         return 0;
     check_nodes(reader, thread);
     if (state == BP_THREAD_LIVE)
-        result = load_open(reader, thread, root_address, limit);
+        result = load_open(reader, thread, chain);
     return result ? result : 1;
 }
 
@@ -163,40 +181,48 @@ static void drop_thread(struct bp_profile_thread *thread) {
     *thread = (struct bp_profile_thread){0};
 }
 
-/* Where the target had the root entry of the thread in this slot, or 0. */
-static uint64_t root_address(const struct bp_reader *reader, struct bp_reader_range range,
-                             uint32_t slot) {
+/* Where the target had the thread of this slot, or 0. */
+static uint64_t thread_address(const struct bp_reader *reader, struct bp_reader_range range,
+                               uint32_t slot) {
     for (uint32_t i = range.first; i < range.first + range.count; i++) {
         const struct bp_reader_chunk *chunk = &reader->chunks[i];
         if (slot >= chunk->head.first && slot - chunk->head.first < chunk->present)
             return chunk->head.address + sizeof(struct bp_chunk) +
-                   (uint64_t)(slot - chunk->head.first) * chunk->head.item_size +
-                   offsetof(struct bp_thread, root);
+                   (uint64_t)(slot - chunk->head.first) * chunk->head.item_size;
     }
     return 0;
 }
 
+static int load_slot(struct bp_reader *reader, uint32_t slot, const struct bp_thread *info,
+                     uint64_t address, uint32_t limit) {
+    struct bp_profile *profile = reader->profile;
+    struct bp_profile_thread *thread = &profile->threads[profile->thread_count];
+    struct chain chain = {address + offsetof(struct bp_thread, root),
+                          address + offsetof(struct bp_thread, alias), limit};
+    thread->info = *info;
+    thread->slot = slot;
+    thread->info.name[sizeof(thread->info.name) - 1] = 0;
+    for (char *c = thread->info.name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    int result = load_thread(reader, thread, chain);
+    profile->threads_recorded++;
+    if (result == 1)
+        profile->thread_count++;
+    else
+        drop_thread(thread);
+    return result < 0 ? result : 0;
+}
+
 static int load_slots(struct bp_reader *reader, struct bp_reader_range range,
                       const struct bp_thread *infos, uint32_t count) {
-    struct bp_profile *profile = reader->profile;
-    uint32_t limit = count_entries(reader);
-    for (uint32_t slot = 0; slot < count; slot++) {
-        if (infos[slot].state == 0 && infos[slot].tid == 0)
-            continue; /* taken, not yet filled */
-        profile->threads_recorded++;
-        struct bp_profile_thread *thread = &profile->threads[profile->thread_count];
-        thread->info = infos[slot];
-        thread->slot = slot;
-        thread->info.name[sizeof(thread->info.name) - 1] = 0;
-        int result = load_thread(reader, thread, root_address(reader, range, slot), limit);
-        if (result == 1)
-            profile->thread_count++;
-        else
-            drop_thread(thread);
-        if (result < 0)
-            return result;
-    }
-    return 0;
+    uint32_t limit = count_entries(reader) + 1;
+    int result = 0;
+    for (uint32_t slot = 0; result == 0 && slot < count; slot++)
+        if (infos[slot].state != BP_THREAD_UNUSED)
+            result =
+                load_slot(reader, slot, &infos[slot], thread_address(reader, range, slot), limit);
+    return result;
 }
 
 static void see(struct bp_profile *profile, uint64_t ticks) {

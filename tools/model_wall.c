@@ -83,19 +83,46 @@ static double recorded_part(const struct bp_model_process *process, const struct
     return ticks * process->tick_s;
 }
 
-/* Start, and what is idle at the end with no thread left to notice it. */
+/* When the thread was last busy: its end, the beginning of its last wait, or its process's end. */
+static uint64_t last_busy(const struct bp_model_process *process,
+                          const struct bp_profile_thread *thread) {
+    uint64_t ticks = process->end;
+    if (thread->info.state == BP_THREAD_ENDED)
+        return thread->info.end;
+    for (uint32_t i = 0; i < thread->open_count; i++) {
+        const struct bp_node *node = &thread->nodes[thread->open[i].node];
+        if (process->profile->funcs[node->func].kind == BP_FUNC_WAIT)
+            ticks = thread->open[i].start; /* the outermost wins, as in wait_entry */
+    }
+    return ticks;
+}
+
+/* Idle time is recorded by the thread that ends it; after the last one nobody does. */
+static uint64_t last_busy_in(const struct bp_model *model, const struct bp_wall_tree *tree) {
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_process *process = &model->processes[thread->process];
+        if (bp_model_tree_of(model, process) != tree)
+            continue;
+        uint64_t ticks = last_busy(process, thread->source);
+        latest = ticks > latest ? ticks : latest;
+    }
+    return latest;
+}
+
+/* The two ends of the run: before the first thread, and after the last. */
 static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
     const struct bp_tree *page = tree->owner->profile->tree;
     double tick_s = tree->owner->tick_s;
     uint64_t joined = page->first_join ? page->first_join : tree->end;
-    uint64_t idle = 0;
+    uint64_t latest = last_busy_in(model, tree);
     if (joined > tree->end)
         joined = tree->end;
     if (joined > tree->start)
         model->start_s += (double)(joined - tree->start) * tick_s;
-    if (page->first_join)
-        bp_tree_at(page->word, page->start, tree->end, &idle);
-    model->idle_s += (double)idle * tick_s;
+    if (latest > joined && latest < tree->end)
+        model->idle_s += (double)(tree->end - latest) * tick_s;
     model->wall_s += (double)(tree->end - tree->start) * tick_s;
 }
 

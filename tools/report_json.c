@@ -223,7 +223,7 @@ static json_t *make_threads(const struct bp_model *model) {
         json_t *object = json_object();
         set_count(object, "process",
                   (uint64_t)model->processes[thread->process].profile->header.pid);
-        set_count(object, "thread", (uint64_t)info->tid);
+        set_count(object, "tid", (uint64_t)info->tid);
         set_text(object, "name", info->name);
         set_count(object, "lives", info->lives ? info->lives : 1);
         json_object_set_new(object, "ended", json_boolean(info->state == BP_THREAD_ENDED));
@@ -297,6 +297,7 @@ static void set_run(json_t *root, const struct bp_model *model) {
     set(root, "cpu_s", model->cpu_s);
     set(root, "thread_s", model->thread_s);
     set(root, "overhead_s", model->overhead_s);
+    set(root, "overhead_wall_s", model->overhead_wall_s);
     set_count(root, "processes", model->process_count);
     set_count(root, "threads", model->threads);
     json_object_set_new(root, "device", json_null());

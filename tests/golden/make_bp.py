@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes profile files from a readable description: make_bp.py INPUT.json DIRECTORY
+
+It writes profile/format.h a second time, on purpose: a change of the layout by accident shows as a
+failing golden case. Times in the description are milliseconds from the start of the run; README.md
+lists the keys.
+"""
+import json
+import os
+import struct
+import sys
+
+PAGE = 4096
+BASE_MS = 1000000
+ADDRESS = 0x7F0000000000
+BUCKETS = 96
+NONE = 0xFFFFFFFF
+STATES = {"running": 0, "exited": 1, "execed": 2}
+FLAGS = {"tree": 1, "session": 2, "late": 4, "forked": 8, "lost_disk": 16, "lost_stubs": 32,
+         "lost_tree": 64, "off": 128}
+KINDS = {"root": 0, "call": 1, "wait": 2, "io": 3, "folded": 4}
+STRINGS, OBJECTS, FUNCS, THREADS, NODES, ENTRIES, REAPED, TREE = range(1, 9)
+OBJECT_FLAGS = {"hooked": 1, "late": 2, "gone": 4, "main": 8}
+ENTRY_FLAGS = {"closed": 1, "suspended": 2, "inherited": 4}
+NODE = struct.Struct("<IIQQQQQQII96Q")
+ENTRY = struct.Struct("<8Q")
+THREAD_SIZE = 320
+TOTAL_OFFSET, INNER_OFFSET = 16, 24
+
+
+def bucket(ticks):
+    d = ticks | 2
+    if d >> 48:
+        return BUCKETS - 1
+    power = d.bit_length() - 1
+    return 2 * (power - 1) + (d >> (power - 1))
+
+
+class Strings:
+    def __init__(self):
+        self.data = bytearray(b"\0")
+        self.known = {"": 0}
+
+    def put(self, text):
+        if text not in self.known:
+            self.known[text] = len(self.data)
+            self.data += text.encode("utf-8", "surrogateescape") + b"\0"
+        return self.known[text]
+
+
+class Profile:
+    def __init__(self, spec):
+        self.spec = spec
+        self.clock = spec.get("clock", "monotonic")
+        self.rate = spec.get("ticks_per_s", 10**9)
+        self.strings = Strings()
+        self.chunks = bytearray()
+        self.objects = spec.get("objects", [])
+        self.funcs = [["", None, "root"], ["", None, "folded"]] + spec.get("funcs", [])
+
+    def ticks(self, ms):
+        return round(ms * self.rate / 1000)
+
+    def at(self, ms):
+        """An instant; `null` and missing ones are 0, "not yet"."""
+        return 0 if ms is None else self.ticks(BASE_MS + ms)
+
+    def pair(self, ms):
+        if ms is None:
+            return struct.pack("<3Q", 0, 0, 0)
+        return struct.pack("<3Q", self.at(ms), round((BASE_MS + ms) * 1e6),
+                           1700000000 * 10**9 + round(ms * 1e6))
+
+    def v(self, ms):
+        return 0 if ms is None else self.ticks(ms) << 12
+
+    def place(self):
+        return ADDRESS + PAGE + len(self.chunks)
+
+    def chunk(self, kind, item_size, items, count, thread=NONE, extra_capacity=0):
+        capacity = count + extra_capacity
+        size = (64 + max(capacity * item_size, len(items)) + PAGE - 1) // PAGE * PAGE
+        head = struct.pack("<IHHQQIIII3Q", 0x4B435042, kind, item_size, size, self.place(), thread,
+                           0, capacity, count, 0, 0, 0)
+        self.chunks += (head + bytes(items)).ljust(size, b"\0")
+
+    def find_func(self, name):
+        for index, func in enumerate(self.funcs):
+            if func[0] == name:
+                return index
+        if name == "(folded)":
+            return 1
+        raise SystemExit("no function %s in funcs" % name)
+
+    def find_object(self, name):
+        for index, item in enumerate(self.objects):
+            if os.path.basename(item["path"]) == name:
+                return index
+        return NONE
+
+    def pack_objects(self):
+        data = b""
+        for item in self.objects:
+            flags = sum(bit for name, bit in OBJECT_FLAGS.items() if item.get(name))
+            data += struct.pack("<IIQQQIIII32sI5I", self.strings.put(item["path"]), 0, 0, 0, 0,
+                                flags, item.get("exports", 0), 0, 0, b"",
+                                item.get("patch_error", 0), *([0] * 5))
+        self.chunk(OBJECTS, 104, data, len(self.objects))
+
+    def pack_funcs(self):
+        data = b""
+        for func in self.funcs:
+            name, library, kind, more = (func + ["call", {}][len(func) - 2:])[:4] \
+                if len(func) < 4 else func
+            data += struct.pack("<IIQHHIII2Q", self.strings.put(name), self.find_object(library),
+                                0, KINDS[kind], 0, self.strings.put(more.get("module", "")),
+                                self.strings.put(more.get("file", "")), more.get("line", 0), 0, 0)
+        self.chunk(FUNCS, 48, data, len(self.funcs))
+
+    def pack_node(self, node, parent, func, index):
+        histogram = [0] * BUCKETS
+        shortest, longest = 2**64 - 1, 0
+        for count, ms in node.get("calls", []):
+            ticks = self.ticks(ms)
+            histogram[bucket(ticks)] += count
+            shortest, longest = min(shortest, ticks), max(longest, ticks)
+        span = longest - shortest if longest >= shortest else 0
+        return NODE.pack(parent, func, self.ticks(node.get("self", 0)),
+                         self.ticks(node.get("total", total_of(node))),
+                         self.ticks(node.get("inner", 0)), node.get("aborted", 0), shortest, span,
+                         index, 0, *histogram)
+
+    def pack_nodes(self, thread, number):
+        """Returns the addresses of the nodes by their path of names."""
+        packed, places = [], {}
+        address = self.place() + 64
+
+        def walk(node, parent, path):
+            index = len(packed)
+            func = self.find_func(path[-1]) if path else 0
+            packed.append(self.pack_node(node, parent, node.get("bad_func", func), index))
+            places[path] = address + index * NODE.size
+            for child in node.get("children", []):
+                walk(child, index, path + (child["func"],))
+
+        walk(thread.get("root", {}), NONE, ())
+        self.chunk(NODES, NODE.size, b"".join(packed), len(packed), number)
+        return places
+
+    def pack_entries(self, thread, number, places, root_address):
+        """Outermost first, as one reads a call path; returns the address of the innermost."""
+        opened = thread.get("open", [])
+        data, below = b"", root_address
+        address = self.place() + 64
+        for item in opened:
+            node = places[tuple(item["path"])]
+            counter = INNER_OFFSET if item.get("inner") else TOTAL_OFFSET
+            flags = sum(ENTRY_FLAGS[name] for name in item.get("flags", []))
+            parent = item.get("bad_parent", below)
+            data += ENTRY.pack(0, 0, self.at(item["start"]), self.ticks(item.get("child", 0)),
+                               parent, node, node + counter, 0x1000 | flags)
+            below = address + len(data) - ENTRY.size
+        for last in thread.get("free_entries", []):
+            data += ENTRY.pack(0, 0, self.at(last), 0, 0, 0, 0, 0)
+        self.chunk(ENTRIES, ENTRY.size, data, len(data) // ENTRY.size, number, 4)
+        return below
+
+    def pack_thread(self, thread, number, current):
+        root = ENTRY.pack(0, 0, self.at(thread.get("start", 0)),
+                          self.ticks(thread.get("child", 0)), 0, 0, 0, 0)
+        ended = thread.get("end") is not None
+        v_since = self.v(thread["v_since"]) if "v_since" in thread else 0
+        return (struct.pack("<8Q", 0, current, 0, *([0] * 5)) + root + bytes(ENTRY.size) +
+                struct.pack("<IiII5Q4QII16s2Q", number, thread["tid"], 2 if ended else 1,
+                            thread.get("lives", 1), self.at(thread.get("start", 0)),
+                            self.at(thread.get("end")), self.ticks(thread.get("lifetime", 0)),
+                            round(thread.get("cpu", 0) * 1e6),
+                            round(thread.get("runqueue", 0) * 1e6), self.v(thread.get("v")),
+                            v_since, self.ticks(thread.get("idle", 0)),
+                            thread.get("waits", 0), thread.get("in_tree", 1), 0,
+                            thread.get("name", "main").encode(), 0, 0))
+
+    def pack_threads(self):
+        """The threads' own chunk comes first: their root entries need an address."""
+        threads = self.spec.get("threads", [])
+        if not threads:
+            return
+        where = len(self.chunks)
+        first = self.place() + 64
+        self.chunk(THREADS, THREAD_SIZE, b"\0" * THREAD_SIZE * len(threads), len(threads))
+        packed = b""
+        for number, thread in enumerate(threads):
+            root_address = first + THREAD_SIZE * number + 64
+            places = self.pack_nodes(thread, number)
+            current = self.pack_entries(thread, number, places, root_address)
+            packed += self.pack_thread(thread, number, thread.get("bad_current", current))
+        self.chunks[where + 64:where + 64 + len(packed)] = packed
+
+    def pack_reaped(self):
+        data = b"".join(struct.pack("<iiQQQ", item["pid"], item["status"], self.at(item["at"]),
+                                    self.v(item.get("v")), 0)
+                        for item in self.spec.get("reaped", []))
+        if data:
+            self.chunk(REAPED, 32, data, len(data) // 32)
+
+    def pack_tree(self):
+        page = self.spec.get("wall_page")
+        if page is None:
+            return
+        time = self.ticks(page["time"]) >> 4
+        data = struct.pack("<QQQQII2Q", self.v(page["v"]), time << 16 | page.get("n", 0),
+                           self.at(page.get("start", 0)), self.at(page.get("first_join", 0)),
+                           2 if self.clock == "monotonic" else 1, page.get("processes", 1), 0, 0)
+        self.chunk(TREE, 64 + 8 * 1016, data.ljust(64 + 8 * 1016, b"\0"), 1)
+
+    def pack_header(self):
+        spec = self.spec
+        flags = sum(FLAGS[name] for name in spec.get("flags", []))
+        flags |= FLAGS["tree"] if "wall_page" in spec else 0
+        text = [spec.get(name, default).encode() for name, default in (
+            ("reason", ""), ("executable", "/usr/bin/run_batt"), ("command", "run_batt"),
+            ("directory", "/work"), ("tree", ""), ("host", "golden"), ("boot_id", "golden"),
+            ("version", "0.1.0"), ("hooks", "libdsl*"))]
+        header = struct.pack("<8sHHIIIIIiiiI", b"BATTPROF", spec.get("major", 1), 0, PAGE,
+                             spec.get("byte_order", 0x01020304),
+                             2 if self.clock == "monotonic" else 1, flags,
+                             STATES[spec.get("state", "exited")], spec["pid"],
+                             spec.get("parent_pid", 1), spec.get("exit_status", 0),
+                             spec.get("image", 0))
+        header += struct.pack("<3Q", spec.get("used", PAGE + len(self.chunks)),
+                              spec.get("lost_bytes", 0),
+                              self.rate if self.clock == "tsc" else 10**9)
+        header += self.pair(spec.get("first", spec.get("start", 0))) + self.pair(spec.get("last"))
+        header += struct.pack("<3Q4IQII", self.at(spec.get("start", 0)), self.at(spec.get("end")),
+                              self.v(spec.get("end_v")), *spec.get("cost", [0, 0, 0, 0]),
+                              self.ticks(spec.get("startup", 0)), spec.get("node_limit_hits", 0),
+                              spec.get("threads_folded", 0))
+        header += struct.pack("192s512s1024s512s512s64s40s16s256s", *text)
+        return header.ljust(PAGE, b"\0")
+
+    def pack(self):
+        self.pack_threads()
+        self.pack_objects()
+        self.pack_funcs()
+        self.pack_reaped()
+        self.pack_tree()
+        self.chunk(STRINGS, 1, self.strings.data, len(self.strings.data))
+        return bytearray(self.pack_header() + self.chunks)
+
+
+def total_of(node):
+    return node.get("self", 0) + sum(total_of(child) for child in node.get("children", []))
+
+
+def damage(data, spec):
+    for item in spec.get("damage", []):
+        if "truncate" in item:
+            del data[item["truncate"]:]
+        else:
+            patch = bytes.fromhex(item["bytes"])
+            data[item["at"]:item["at"] + len(patch)] = patch
+    return data
+
+
+def write_all(description, directory):
+    for name, spec in description["files"].items():
+        path = os.path.join(directory, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if isinstance(spec, str):
+            data = spec.encode()
+        elif "json" in spec:
+            data = json.dumps(spec["json"], indent=1).encode()
+        else:
+            data = damage(Profile(spec).pack(), spec)
+        with open(path, "wb") as file:
+            file.write(data)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as source:
+        write_all(json.load(source), sys.argv[2])
