@@ -28,6 +28,9 @@ class CommandTest(unittest.TestCase):
         self.directory = tempfile.mkdtemp(prefix="battprof-command-")
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
         self.environment = {"PATH": os.environ["PATH"], "HOME": self.directory, "LC_ALL": "C"}
+        # The command may be built with sanitizers, which mind an LD_PRELOAD of others.
+        self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
+        self.environment["UBSAN_OPTIONS"] = "halt_on_error=1:print_stacktrace=1"
 
     def path(self, name):
         return os.path.join(self.directory, name)
