@@ -129,10 +129,13 @@ static int load_funcs(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
     void *items;
     int result = bp_reader_load(reader, bp_reader_find(reader, BP_FUNCS, BP_NO_THREAD),
-                                sizeof(struct bp_func), 1, &items, &profile->func_count);
+                                sizeof(struct bp_func), 2, &items, &profile->func_count);
     if (result)
         return result;
     profile->funcs = items;
+    if (profile->func_count == 0)
+        profile->funcs[profile->func_count++].object = BP_NO_OBJECT;
+    profile->funcs[BP_FUNC_INDEX_ROOT].kind = BP_FUNC_ROOT;
     profile->funcs[profile->func_count++] =
         (struct bp_func){.kind = BP_FUNC_CALL, .object = BP_NO_OBJECT};
     result = bp_reader_load(reader, bp_reader_find(reader, BP_OBJECTS, BP_NO_THREAD),

@@ -103,7 +103,6 @@ struct bp_in_flight {
 struct bp_model {
     const char *path;
     const char *command;
-    char command_buffer[1100];
     int exit_status; /* -1 unknown */
     int signal;
     bool live;
@@ -122,7 +121,8 @@ struct bp_model {
     double io_s;
     uint32_t threads;                   /* that ever lived */
     struct bp_model_process *processes; /* by start; sessions are apart */
-    uint32_t process_count;
+    uint32_t process_count; /* a program that follows another by exec is one of its own here */
+    uint32_t pid_count;     /* the same without those */
     struct bp_model_process *sessions;
     uint32_t session_count;
     struct bp_model_thread *thread_list;

@@ -41,8 +41,11 @@ static void list_libraries(const struct bp_model *model, char *text, size_t size
 static void note_empty(struct bp_model *model) {
     char libraries[400];
     bool called = false;
-    for (uint32_t i = 0; i < model->coverage_count; i++)
-        called |= model->coverage[i].called > 0;
+    for (uint32_t i = 0; i < model->process_count; i++)
+        called |= model->processes[i].profile->missing[0] != 0; /* known already why */
+    for (uint32_t i = 0; i < model->function_count; i++)
+        called |=
+            model->functions[i].kind == BP_FUNC_CALL && bp_function_used(&model->functions[i]);
     if (called)
         return;
     if (model->process_count == 0) {
@@ -111,8 +114,8 @@ static void note_folded(struct bp_model *model) {
     }
     if (nodes)
         bp_model_note(model,
-                      "%llu calls were counted without their callers: a thread reached its limit "
-                      "of contexts",
+                      "%llu contexts were folded: a thread reached its limit of nodes, calls "
+                      "below (folded) have lost their callers",
                       (unsigned long long)nodes);
     if (threads)
         bp_model_note(model, "%llu short threads share the records of threads that ended before",

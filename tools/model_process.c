@@ -233,6 +233,23 @@ static void settle_run(struct bp_model *model) {
     model->signal = target.signal;
 }
 
+/* An image counts only if the one before it is not here. */
+static void count_pids(struct bp_model *model) {
+    struct bp_table images = {0};
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_header *header = &model->processes[i].profile->header;
+        uint32_t key[2] = {(uint32_t)header->pid, header->image};
+        bp_table_put(&images, key, sizeof(key));
+    }
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_header *header = &model->processes[i].profile->header;
+        uint32_t before[2] = {(uint32_t)header->pid, header->image - 1};
+        if (header->image == 0 || bp_table_get(&images, before, sizeof(before)) == BP_TABLE_NONE)
+            model->pid_count++;
+    }
+    bp_table_fini(&images);
+}
+
 void bp_model_settle_processes(struct bp_model *model) {
     struct reaped_list reaped = {0};
     settle_ticks(model);
@@ -244,4 +261,5 @@ void bp_model_settle_processes(struct bp_model *model) {
     settle_list(model->sessions, model->session_count, &reaped);
     free(reaped.items);
     settle_run(model);
+    count_pids(model);
 }

@@ -298,7 +298,7 @@ static void set_run(json_t *root, const struct bp_model *model) {
     set(root, "thread_s", model->thread_s);
     set(root, "overhead_s", model->overhead_s);
     set(root, "overhead_wall_s", model->overhead_wall_s);
-    set_count(root, "processes", model->process_count);
+    set_count(root, "processes", model->pid_count);
     set_count(root, "threads", model->threads);
     json_object_set_new(root, "device", json_null());
 }

@@ -40,7 +40,7 @@ void bp_report_headline(const struct bp_page *page, const struct bp_model *model
     else
         bp_page_left(page, command, BP_PAGE_WIDTH);
     fprintf(page->out, "\nwall %s%s%u process%s, ", bp_page_time(page, model->wall_s, text), dot,
-            model->process_count, model->process_count == 1 ? "" : "es");
+            model->pid_count, model->pid_count == 1 ? "" : "es");
     fprintf(page->out, "%s thread%s%s", bp_page_count(model->threads, count),
             plural(model->threads), dot);
     print_status(page, model);
@@ -77,11 +77,23 @@ static void framework_row(const struct bp_page *page, const struct bp_model *mod
     fputc('\n', page->out);
 }
 
+static const char *label_of(const struct bp_function *function, char *text, size_t size) {
+    char name[200];
+    if (function->kind == BP_FUNC_ROOT)
+        snprintf(text, size, "own code of %s, not hooked", function->library);
+    else if (!function->library[0])
+        snprintf(text, size, "%s", bp_report_name(function, name, sizeof(name)));
+    else
+        snprintf(text, size, "%.150s (%.80s)", function->name, function->library);
+    return text;
+}
+
 static void detail_row(const struct bp_page *page, const struct bp_function *function) {
-    char label[256];
+    char name[256];
+    char label[320];
     char count[32];
     char text[32];
-    snprintf(label, sizeof(label), "%.120s (%.60s), %s call%s", function->name, function->library,
+    snprintf(label, sizeof(label), "%s, %s call%s", label_of(function, name, sizeof(name)),
              bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
     fputs("    ", page->out);
     bp_page_left(page, label, 48);
@@ -117,10 +129,7 @@ static void print_running(const struct bp_page *page, const struct bp_model *mod
             rest_wall_s += function->wall_s;
             continue;
         }
-        if (function->kind == BP_FUNC_ROOT)
-            snprintf(label, sizeof(label), "own code of %s, not hooked", function->library);
-        else
-            snprintf(label, sizeof(label), "%.150s (%.100s)", function->name, function->library);
+        label_of(function, label, sizeof(label));
         framework_row(page, model, label, function->self_s, function->wall_s);
     }
     if (shown > FRAMEWORK_ROWS)
@@ -180,6 +189,8 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
     double sum_s = 0;
     for (uint32_t i = 0; i < model->thread_count; i++)
         sum_s += model->thread_list[i].sum_s;
+    if (model->thread_count == 0)
+        return;
     if (model->coverage_count == 0)
         fputc('\n', page->out);
     fprintf(page->out, "own cost %s, %s of thread time, taken out of the lines above\n",

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares reports with what is expected: run.py [--update] BATTPROF CASE..."""
+import difflib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import make_bp
+
+OPTIONS = {
+    "text": [], "ascii": [], "json": ["--json"], "tree": ["--tree"],
+    "thread": ["--by", "thread"], "process": ["--by", "process"], "group": ["--by", "group"],
+}
+
+
+def show(battprof, case, kind, directory):
+    """Stdout; for a failure what it says and the status instead."""
+    environment = {"PATH": os.environ["PATH"], "LANG": "C" if kind == "ascii" else "C.UTF-8"}
+    command = [battprof, "report"] + OPTIONS[kind] + case.get("options", [])
+    if case.get("path"):
+        command.append(case["path"])
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True)
+    text = done.stdout.decode() + done.stderr.decode()
+    if done.returncode:
+        text += "exit status %d\n" % done.returncode
+    return text
+
+
+def check_text(kind, text):
+    """What holds for every report, whatever a case expects."""
+    if kind == "json" and text.startswith("{"):
+        report = json.loads(text)
+        for row in report["thread_list"]:
+            assert abs(row["sum_s"] - row["lifetime_s"]) <= 0.001 * row["lifetime_s"] + 1e-6 or \
+                any("differ from their lifetime" in note for note in report["notes"]), row
+        return
+    for line in text.splitlines():
+        assert len(line) <= 80 or line.startswith("battprof: ") or \
+            line.startswith("next: "), "longer than 80: " + line
+
+
+def run_case(battprof, path, update):
+    with open(os.path.join(path, "input.json")) as source:
+        case = json.load(source)
+    wrong = 0
+    kinds = [name[9:] for name in sorted(os.listdir(path)) if name.startswith("expected.")]
+    if not kinds:
+        raise SystemExit("%s: no expected.* in it" % path)
+    with tempfile.TemporaryDirectory() as directory:
+        make_bp.write_all(case, directory)
+        for kind in kinds:
+            text = show(battprof, case, kind, directory)
+            check_text(kind, text)
+            name = os.path.join(path, "expected." + kind)
+            if update:
+                with open(name, "w") as file:
+                    file.write(text)
+                continue
+            with open(name) as file:
+                expected = file.read()
+            if text != expected:
+                wrong += 1
+                sys.stdout.writelines(difflib.unified_diff(
+                    expected.splitlines(True), text.splitlines(True), name, "now"))
+    return wrong
+
+
+def main():
+    arguments = sys.argv[1:]
+    update = arguments[:1] == ["--update"]
+    if update:
+        arguments = arguments[1:]
+    if len(arguments) < 2:
+        raise SystemExit(__doc__)
+    battprof = os.path.abspath(arguments[0])
+    wrong = sum(run_case(battprof, path, update) for path in arguments[1:])
+    raise SystemExit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
