@@ -40,7 +40,7 @@ struct dsl_value mapply(struct dsl_arena *arena, const struct dsl_function *func
 const struct dsl_tuple *prapply(struct dsl_arena *arena, const struct dsl_function *function,
                                 const struct dsl_tuple *a, const struct dsl_tuple *b) {
     LOG_CALL("prapply", "FTT", function, a, b);
-    struct dsl_tuple *out = dsl_tuple_blank(arena, a->n * b->n);
+    struct dsl_tuple *out = dsl_tuple_blank(arena, (int64_t)a->n * b->n);
     if (!out || !takes_count(arena, function, 2))
         return NULL;
     for (int k = 0; k < a->n * b->n; k++) {

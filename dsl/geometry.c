@@ -56,6 +56,13 @@ const struct dsl_object *neighbors(struct dsl_arena *arena, struct dsl_pair at) 
     return out;
 }
 
+static bool place_ok(struct dsl_arena *arena, struct dsl_pair at) {
+    if (abs(at.i) <= PLACE_MAX && abs(at.j) <= PLACE_MAX)
+        return true;
+    dsl_fail(arena, "connect, shoot: too far away");
+    return false;
+}
+
 static int sign(int n) {
     return (n > 0) - (n < 0);
 }
@@ -63,6 +70,8 @@ static int sign(int n) {
 const struct dsl_object *dsl_connect(struct dsl_arena *arena, struct dsl_pair from,
                                      struct dsl_pair to) {
     LOG_CALL("connect", "PP", from, to);
+    if (!place_ok(arena, from) || !place_ok(arena, to))
+        return NULL;
     int down = to.i - from.i, across = to.j - from.j;
     int steps = abs(down) > abs(across) ? abs(down) : abs(across);
     if (down && across && abs(down) != abs(across))

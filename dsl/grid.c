@@ -191,8 +191,12 @@ static const struct dsl_grid *upscale_grid(struct dsl_arena *arena, const struct
 /* Grows from the object's upper left corner, which stays. */
 static const struct dsl_object *upscale_object(struct dsl_arena *arena,
                                                const struct dsl_object *object, int factor) {
-    struct dsl_pair corner = ulcorner(arena, object);
-    struct dsl_object *out = dsl_object_blank(arena, object->n * factor * factor);
+    struct dsl_pair corner = ulcorner(arena, object), dims = shape(arena, value_object(object));
+    if ((dims.i > dims.j ? dims.i : dims.j) * factor > PLACE_MAX / 2) {
+        dsl_fail(arena, "upscale: too large");
+        return NULL;
+    }
+    struct dsl_object *out = dsl_object_blank(arena, (int64_t)object->n * factor * factor);
     for (int k = 0; out && k < object->n; k++) {
         struct dsl_cell cell = object->cell[k];
         int top = corner.i + (cell.i - corner.i) * factor;

@@ -19,6 +19,10 @@ extern void *dsl_log_stream;
 /* 16-byte aligned memory until the next reset; NULL and an error when there is none. */
 void *dsl_alloc(struct dsl_arena *arena, size_t bytes);
 
+/* Coordinates are int16_t, counts are int; no sane solver comes near, a wild one fails here. */
+#define PLACE_MAX 16000
+#define ITEMS_MAX 4000000
+
 /* Keeps the first error. message must be a literal. */
 void dsl_fail(struct dsl_arena *arena, const char *message);
 
@@ -26,8 +30,8 @@ bool dsl_failed(const struct dsl_arena *arena);
 
 /* Builders: room for n, contents the caller's to fill, then sealed. */
 struct dsl_grid *dsl_grid_blank(struct dsl_arena *arena, int height, int width);
-struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int room);
-struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int room);
+struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int64_t room);
+struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int64_t room);
 const struct dsl_object *dsl_object_seal(struct dsl_object *object);
 const struct dsl_tuple *dsl_set_seal(struct dsl_tuple *tuple);
 

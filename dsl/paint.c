@@ -7,9 +7,6 @@
 
 #include <string.h>
 
-/* int16_t coordinates; no chain of moves in a sane solver comes near. */
-#define PLACE_MAX 16000
-
 static struct dsl_grid *copy_grid(struct dsl_arena *arena, const struct dsl_grid *grid) {
     struct dsl_grid *copy = dsl_grid_blank(arena, grid->height, grid->width);
     if (copy)

@@ -91,7 +91,7 @@ struct dsl_pair astuple(struct dsl_arena *arena, int a, int b) {
 }
 
 static struct dsl_value merge_objects(struct dsl_arena *arena, const struct dsl_tuple *containers) {
-    int room = 0;
+    int64_t room = 0;
     for (int k = 0; k < containers->n; k++)
         room += containers->item[k].object->n;
     struct dsl_object *out = dsl_object_blank(arena, room);
@@ -104,7 +104,7 @@ static struct dsl_value merge_objects(struct dsl_arena *arena, const struct dsl_
 }
 
 static struct dsl_value merge_tuples(struct dsl_arena *arena, const struct dsl_tuple *containers) {
-    int room = 0;
+    int64_t room = 0;
     for (int k = 0; k < containers->n; k++)
         room += containers->item[k].tuple->n;
     struct dsl_tuple *out = dsl_tuple_blank(arena, room);

@@ -19,16 +19,28 @@ struct dsl_grid *dsl_grid_blank(struct dsl_arena *arena, int h, int w) {
     return grid;
 }
 
-struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int room) {
+/* Callers count in 64 bits, so that a count that is too large arrives as such. */
+static bool room_ok(struct dsl_arena *arena, int64_t room) {
+    if (room <= ITEMS_MAX)
+        return true;
+    dsl_fail(arena, "too many cells or items");
+    return false;
+}
+
+struct dsl_object *dsl_object_blank(struct dsl_arena *arena, int64_t room) {
     struct dsl_object *object;
+    if (!room_ok(arena, room))
+        return NULL;
     object = dsl_alloc(arena, sizeof(*object) + (size_t)room * sizeof(object->cell[0]));
     if (object)
         object->n = 0;
     return object;
 }
 
-struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int room) {
+struct dsl_tuple *dsl_tuple_blank(struct dsl_arena *arena, int64_t room) {
     struct dsl_tuple *tuple;
+    if (!room_ok(arena, room))
+        return NULL;
     tuple = dsl_alloc(arena, sizeof(*tuple) + (size_t)room * sizeof(tuple->item[0]));
     if (tuple)
         *tuple = (struct dsl_tuple){.n = 0, .is_set = false};
