@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program's side of the call. Both functions are CFI ends of the stack while the target runs: the
- * return address lives in a frame of tt_frames, and rbp is deliberately no frame pointer.
+ * The program's side of the call: a guard around calls of any signature, and one call with every
+ * argument register in use. To an unwinder the guard is the end of the stack while its target runs:
+ * the return address lives in a frame of tt_frames, and rbp is deliberately no frame pointer.
  */
 #include "torture.h"
 
 /* R tt_guard(...): has the signature of whatever tt_target points to.
  *
- * Entry: every argument register and stack word belongs to the target; only r10 and r11 are free. The
- * caller (tt_begin) has filled the frame at tt_top. The return address moves into the frame, so that
- * the target's call refills its slot and the stack arguments stay where they are. rbx, rbp, r12-r15,
- * MXCSR and the x87 control word get the frame's values for the time of the call; what comes back
- * different is a bit of tt_bad. rax, rdx, xmm0, xmm1, st0 and st1 are results and stay untouched.
+ * Entry: every argument register and stack word belongs to the target; only r10 and r11 are free.
+ * The caller (tt_begin) has filled the frame at tt_top. The return address moves into the frame, so
+ * that the target's call refills its slot and the stack arguments stay where they are. rbx, rbp,
+ * r12-r15, MXCSR and the x87 control word get the frame's values for the time of the call; what comes
+ * back different is a bit of tt_bad. rax, rdx, xmm0, xmm1, st0 and st1 are results and stay untouched.
  * Status flags of MXCSR and x87 are cleared before and kept after: they are part of the result. */
 	.text
 	.globl tt_guard
@@ -94,8 +95,8 @@ tt_guard:
 	.cfi_endproc
 	.size tt_guard, .-tt_guard
 
-/* void tt_call_registers(void *target, const void *in, void *out): loads the register file `in`, calls
- * the target (t_registers) and stores its results in `out`. */
+/* void tt_call_registers(void *target, const void *in, void *out): loads the register file `in`,
+ * calls the target (t_registers) and stores its results in `out`. */
 	.globl tt_call_registers
 	.type tt_call_registers, @function
 tt_call_registers:

@@ -63,8 +63,10 @@ def scalar_types():
             combine = {"INTEGER": "^=", "QUAD": None}.get(family, "+=")
             if m in ("ptr", "bool"):
                 combine = None
-            yield Type("tt_" + m, "typedef %s tt_%s;" % (c, m), member_atoms("0", kind, size, count),
-                       "POINTER" if m == "ptr" else family, variadic=m in variadic, combine=combine)
+            yield Type("tt_" + m, "typedef %s tt_%s;" % (c, m),
+                       member_atoms("0", kind, size, count),
+                       "POINTER" if m == "ptr" else family, variadic=m in variadic,
+                       combine=combine)
     yield Type("tt_u128", "typedef unsigned __int128 tt_u128;", [("0", INT, 16)], "INTEGER",
                combine="^=")
     yield Type("tt_enum", "typedef enum { TT_E0, TT_EBIG = 0x7fffffff } tt_enum;", [("0", INT, 4)],
@@ -85,8 +87,9 @@ def vector_types():
             atoms = [("0", INT, size)]
             if kind != INT:
                 atoms = member_atoms("0", kind, width, size // width)
-            yield Type(name, "typedef %s %s __attribute__((vector_size(%d)));" % (element, name, size),
-                       atoms, "VECTOR", level, combine="^=" if kind == INT else "+=")
+            definition = "typedef %s %s __attribute__((vector_size(%d)));" % (element, name, size)
+            yield Type(name, definition, atoms, "VECTOR", level,
+                       combine="^=" if kind == INT else "+=")
             if size >= 16 and element == "float":
                 yield Type(name + "_s", "typedef struct { %s v; } %s_s;" % (name, name), atoms,
                            "VECTOR", level)
@@ -124,7 +127,7 @@ def make_struct(number, members, packed=False, union=False, align=0, pick=0):
     size = (size + align - 1) // align * align
     definition = "typedef %s { %s }%s %s;" % ("union" if union else "struct", " ".join(fields),
                                              attributes, name)
-    # gcc 12 fetches a 16-aligned struct from the 8-aligned register save area with movdqa: leave out.
+    # gcc 12 fetches a 16-aligned struct from the 8-aligned register save area with movdqa.
     variadic = align <= 8 or align == 16 and size > 16
     return Type(name, definition, atoms, "STRUCT", variadic=variadic, in_memory=size > 16)
 
@@ -183,8 +186,8 @@ def struct_types(rng):
                           (8, "int64_t a : 40; uint64_t b : 23, c : 1;"),
                           (16, "uint64_t a : 64; unsigned b : 31, c : 1; int d : 32;")):
         name = "tt_s%d" % number
-        yield Type(name, "typedef struct { %s } %s;" % (fields, name), [("0", INT, width)], "STRUCT",
-                   variadic=True)
+        yield Type(name, "typedef struct { %s } %s;" % (fields, name), [("0", INT, width)],
+                   "STRUCT", variadic=True)
         number += 1
     yield Type("tt_empty", "typedef struct { } tt_empty;", [], "STRUCT")
 
@@ -271,7 +274,8 @@ class Maker:
     def random_function(self, number):
         rng = self.rng
         f = Function(number)
-        f.kind = rng.choices(("plain", "variadic", "tail", "nest", "recursive"), (66, 15, 9, 4, 6))[0]
+        kinds = dict(plain=66, variadic=15, tail=9, nest=4, recursive=6)
+        f.kind = rng.choices(list(kinds), list(kinds.values()))[0]
         level = rng.choices((0, 1, 2), (90, 7, 3))[0]
         others = [o for o in self.functions[-300:] if o.kind != "variadic"]
         if f.kind in ("tail", "nest") and others:
@@ -298,7 +302,7 @@ class Maker:
 
 
 def forward_body(f):
-    """Ends in a jump to another function where the compiler can: no address of an argument is taken."""
+    """Ends in a jump where the compiler can make one: takes no address of an argument."""
     lines = ["tt_count[TT_FIRST + %d]++;" % f.number]
     for i, t in enumerate(f.fixed):
         if t.family == "INTEGER" and t.combine:

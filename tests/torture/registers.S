@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * void t_registers(void), in the library: called by tt_call_registers (callee.S) with a value in every
- * argument register at once, which no single C signature does.
+ * void t_registers(void), in the library: called by tt_call_registers (callee.S) with a value in
+ * every argument register at once, which no single C signature does.
  *
- * Entry: rdi rsi rdx rcx r8 r9, rax, ymm0-7 (xmm0-7 without AVX) and four stack words are arguments.
+ * Entry: rdi rsi rdx rcx r8 r9, rax, ymm0-7 (xmm0-7 without AVX) and four stack words.
  * It stores them in tt_registers_seen, returns rax, rdx, ymm0, ymm1, st0 and st1 from
  * tt_registers_result, and overwrites every other register and the stack below it that the System V
  * ABI lets a callee destroy: a stub must keep nothing there. r10 (static chain) is not an argument

@@ -3,8 +3,9 @@
 #
 # run.sh LIBBATTPROF CC COUNT SEED BUILDDIR
 #
-# Generates COUNT random signatures, builds library and caller in four ways, runs each bare and under
-# LIBBATTPROF ("-": bare both times, which tests the harness) and compares output and exit status.
+# Generates COUNT random signatures, builds library and caller in four ways, runs each bare and
+# under LIBBATTPROF ("-": bare both times, which tests the harness) and compares output and exit
+# status.
 # CC may be several words ("ccache gcc"). With BATTPROF=path of the command in the environment the
 # call counts are compared too.
 # TORTURE_JOBS: compilers at a time (2). TORTURE_VARIANTS: some of "lazy now noplt nopie" (all).
@@ -91,9 +92,9 @@ complain() {
     failed=1
 }
 
-# run NAME [VARIABLE=VALUE...]: output in NAME.out, the functions' own counts in NAME.json. The target
-# runs in an empty directory, so that whatever the profiler leaves is found there; env(1) sets
-# LD_PRELOAD so that timeout(1) is not profiled.
+# run NAME [VARIABLE=VALUE...]: output in NAME.out, the functions' own counts in NAME.json. The
+# target runs in an empty directory, so that whatever the profiler leaves is found there; env(1)
+# sets LD_PRELOAD so that timeout(1) is not profiled.
 run() {
     name=$1
     shift
@@ -120,8 +121,9 @@ compare() {
         complain "exit status $bare without the profiler: $(grep -m1 FAIL "$dir/bare.out")"
     [ $bare -eq $profiled ] || complain "exit status $bare bare, $profiled under the profiler"
     if ! cmp "$dir/bare.out" "$dir/profiled.out"; then
-        complain "output differs in $(diff "$dir/bare.out" "$dir/profiled.out" | grep -c '^>') lines:"
-        diff "$dir/bare.out" "$dir/profiled.out" | head -n 20
+        diff "$dir/bare.out" "$dir/profiled.out" >"$dir/diff" || :
+        complain "output differs in $(grep -c '^>' "$dir/diff") lines, of which"
+        head -n 20 "$dir/diff"
         tail -n 5 "$dir/profiled.err"
     fi
     cmp "$dir/bare.json" "$dir/profiled.json" ||
