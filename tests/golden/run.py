@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 import make_bp
 
 OPTIONS = {

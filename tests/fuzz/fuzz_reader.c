@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One input for the reader: LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer, without
+ * main.c), and the same for main.c. Beyond not crashing it checks what reader.h promises, for this
+ * is what the model relies on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profile/reader.h"
+#include "tests/fuzz/fuzz.h"
+
+static void promise(bool kept, const char *what) {
+    if (kept)
+        return;
+    fprintf(stderr, "the reader broke its promise: %s\n", what);
+    abort();
+}
+
+static void check_thread(const struct bp_profile *profile, const struct bp_profile_thread *thread) {
+    promise(thread->node_count > 0, "a thread has a root");
+    promise(thread->nodes[0].parent == BP_NO_NODE, "the root has no parent");
+    for (uint32_t i = 0; i < thread->node_count; i++) {
+        const struct bp_node *node = &thread->nodes[i];
+        promise(i == 0 || node->parent < i, "parents come first");
+        promise(node->func < profile->func_count, "functions exist");
+        (void)bp_node_calls(node);
+    }
+    for (uint32_t i = 0; i < thread->open_count; i++)
+        promise(thread->open[i].node < thread->node_count, "open calls have a node");
+    promise(thread->open_count == 0 || thread->open[thread->open_count - 1].node == 0,
+            "the root is the last open call");
+    promise(memchr(thread->info.name, 0, sizeof(thread->info.name)), "names end");
+}
+
+static void check_profile(const struct bp_profile *profile) {
+    size_t length = 0;
+    promise(profile->func_count > 0, "there is a function");
+    for (uint32_t i = 0; i < profile->func_count; i++) {
+        const struct bp_func *func = &profile->funcs[i];
+        promise(func->object == BP_NO_OBJECT || func->object < profile->object_count,
+                "objects exist");
+        promise(func->kind <= BP_FUNC_FOLDED, "kinds are known");
+        length += strlen(bp_profile_string(profile, func->name));
+    }
+    for (uint32_t i = 0; i < profile->object_count; i++)
+        length += strlen(bp_profile_string(profile, profile->objects[i].path));
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        check_thread(profile, &profile->threads[i]);
+    promise(profile->thread_count <= profile->threads_recorded, "no more threads than recorded");
+    promise(strlen(profile->header.command) < sizeof(profile->header.command), "texts end");
+    promise(length < SIZE_MAX, "strings can be read");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct bp_profile *profile;
+    struct bp_read_error error;
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    if (bp_profile_read_fd(fd, &profile, &error) == 0) {
+        check_profile(profile);
+        bp_profile_free(profile);
+    } else {
+        promise(error.text[0] != 0, "an error says something");
+    }
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A mutation fuzzer without tools: fuzz_reader SECONDS SEED [FILE...]. It starts from a good
+ * profile (or the files), and changes headers, chunk heads, pointers and indices more often than
+ * counters. The same seed gives the same inputs; a crash leaves its input in fuzz_reader.crash.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/fuzz/fuzz.h"
+#include "tests/unit/builder.h"
+
+#define LARGEST (1u << 20)
+
+static struct {
+    uint64_t random;
+    uint8_t *input;
+    size_t size;
+} state;
+
+static uint64_t draw(void) {
+    state.random ^= state.random << 13;
+    state.random ^= state.random >> 7;
+    state.random ^= state.random << 17;
+    return state.random * 0x2545f4914f6cdd1du;
+}
+
+static size_t below(size_t limit) {
+    return limit ? (size_t)(draw() >> 11) % limit : 0;
+}
+
+static void keep_input(int number) {
+    int fd = open("fuzz_reader.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0 || write(fd, state.input, state.size) < 0)
+        _exit(2);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Two threads with nodes and calls open three deep, a wall page, a reaped child. */
+static void make_seed(struct builder *builder) {
+    builder_init(builder);
+    builder_header(builder)->state = BP_RUNNING;
+    size_t threads = builder_chunk(builder, BP_THREADS, BP_NO_THREAD, 2, 3);
+    for (uint32_t t = 0; t < 2; t++) {
+        size_t nodes = builder_chunk(builder, BP_NODES, t, 4, 4);
+        size_t entries = builder_chunk(builder, BP_ENTRIES, t, 3, 6);
+        struct bp_thread *thread = builder_item(builder, threads, t);
+        uint64_t below_it = builder_address(builder, threads, t);
+        below_it += offsetof(struct bp_thread, root);
+        thread->tid = 100 + (int32_t)t;
+        thread->state = BP_THREAD_LIVE;
+        for (uint32_t i = 0; i < 4; i++)
+            *(struct bp_node *)builder_item(builder, nodes, i) = (struct bp_node){
+                .parent = i ? i - 1 : BP_NO_NODE, .func = i ? BUILDER_FUNC + i : 0, .self = i};
+        for (uint32_t i = 0; i < 3; i++) {
+            uint64_t node = builder_address(builder, nodes, i + 1);
+            *(struct bp_entry *)builder_item(builder, entries, i) =
+                (struct bp_entry){.start = 5,
+                                  .parent = below_it,
+                                  .node = node,
+                                  .total = node + offsetof(struct bp_node, total)};
+            below_it = builder_address(builder, entries, i);
+        }
+        thread->current = below_it;
+    }
+    builder_names(builder);
+    builder_chunk(builder, BP_REAPED, BP_NO_THREAD, 1, 2);
+    builder_chunk(builder, BP_TREE, BP_NO_THREAD, 1, 1);
+}
+
+/* Numbers at which checks go wrong by one. */
+static uint64_t odd_number(void) {
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   63,
+                                   64,
+                                   4095,
+                                   4096,
+                                   4097,
+                                   0x7fffffff,
+                                   0x80000000,
+                                   0xfffffffe,
+                                   0xffffffff,
+                                   1ull << 32,
+                                   1ull << 63,
+                                   UINT64_MAX,
+                                   UINT64_MAX - 63,
+                                   UINT64_MAX - 4095};
+    uint64_t value = odd[below(sizeof(odd) / sizeof(odd[0]))];
+    switch (below(4)) {
+    case 0:
+        return draw();
+    case 1:
+        return BUILDER_ADDRESS + below(state.size + 128);
+    default:
+        return value;
+    }
+}
+
+/* A place worth changing: in the header, a chunk head, the beginning of an item, or anywhere. */
+static size_t choose_place(void) {
+    size_t pages = state.size / BP_PAGE;
+    switch (below(4)) {
+    case 0:
+        return below(256);
+    case 1:
+        return below(pages) * BP_PAGE + below(64);
+    case 2:
+        return below(pages) * BP_PAGE + 64 + below(448);
+    default:
+        return below(state.size);
+    }
+}
+
+static void change_something(void) {
+    static const size_t widths[] = {1, 2, 4, 8};
+    size_t width = widths[below(4)];
+    size_t place = choose_place() & ~(width - 1);
+    uint64_t value = odd_number();
+    if (place + width > state.size)
+        return;
+    if (below(3) == 0) { /* near to what is there */
+        memcpy(&value, state.input + place, width);
+        value += below(9) - 4;
+    }
+    memcpy(state.input + place, &value, width);
+}
+
+static void change_shape(void) {
+    size_t pages = state.size / BP_PAGE;
+    switch (below(12)) {
+    case 0:
+        state.size = below(state.size);
+        break;
+    case 1: /* one page twice: two chunks with the same address and index */
+        if (pages > 2)
+            memcpy(state.input + (1 + below(pages - 1)) * BP_PAGE,
+                   state.input + (1 + below(pages - 1)) * BP_PAGE, BP_PAGE);
+        break;
+    default:
+        break;
+    }
+}
+
+static void fuzz_once(const uint8_t *seed, size_t size) {
+    memcpy(state.input, seed, size);
+    state.size = size;
+    for (size_t n = 1 + below(6); n > 0 && state.size > 0; n--)
+        change_something();
+    if (state.size > 0)
+        change_shape();
+    /* Exactly as large as the input: a sanitizer sees the first byte behind it. */
+    uint8_t *exact = malloc(state.size + 1);
+    memcpy(exact, state.input, state.size);
+    LLVMFuzzerTestOneInput(exact, state.size);
+    free(exact);
+}
+
+static size_t load_file(const char *path, uint8_t *data) {
+    FILE *file = fopen(path, "rb");
+    size_t size = file ? fread(data, 1, LARGEST, file) : 0;
+    if (file)
+        fclose(file);
+    return size;
+}
+
+static void fuzz_for(double seconds, const uint8_t *seed, size_t size) {
+    struct timespec begin, now;
+    unsigned long count = 0;
+    LLVMFuzzerTestOneInput(seed, size);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 100; i++, count++)
+            fuzz_once(seed, size);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+             seconds);
+    printf("%lu inputs\n", count);
+}
+
+int main(int argc, char **argv) {
+    struct builder builder;
+    double seconds = argc > 1 ? atof(argv[1]) : 5;
+    state.random = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 0x9e3779b97f4a7c15u + 1;
+    state.input = malloc(LARGEST);
+    signal(SIGABRT, keep_input);
+    if (argc < 4) {
+        make_seed(&builder);
+        fuzz_for(seconds, (uint8_t *)builder.data, builder.size);
+        builder_fini(&builder);
+    }
+    for (int i = 3; i < argc; i++) {
+        uint8_t *seed = malloc(LARGEST);
+        fuzz_for(seconds / (argc - 3), seed, load_file(argv[i], seed));
+        free(seed);
+    }
+    free(state.input);
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/builder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const uint16_t item_sizes[] = {
+    [BP_STRINGS] = 1,
+    [BP_OBJECTS] = sizeof(struct bp_object),
+    [BP_FUNCS] = sizeof(struct bp_func),
+    [BP_THREADS] = sizeof(struct bp_thread),
+    [BP_NODES] = sizeof(struct bp_node),
+    [BP_ENTRIES] = sizeof(struct bp_entry),
+    [BP_REAPED] = sizeof(struct bp_reaped),
+    [BP_TREE] = sizeof(struct bp_tree),
+};
+
+void builder_init(struct builder *builder) {
+    builder->data = calloc(1, BP_PAGE);
+    builder->size = BP_PAGE;
+    struct bp_header *header = builder_header(builder);
+    memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
+    header->major = BP_MAJOR;
+    header->header_size = BP_PAGE;
+    header->byte_order = BP_BYTE_ORDER;
+    header->clock = BP_CLOCK_MONOTONIC;
+    header->state = BP_EXITED;
+    header->pid = 100;
+    header->used = BP_PAGE;
+    header->start = 1000000000;
+    header->end = 2000000000;
+    strcpy(header->executable, "/bin/run_batt");
+    strcpy(header->command, "run_batt");
+}
+
+void builder_fini(struct builder *builder) {
+    free(builder->data);
+    builder->data = NULL;
+}
+
+struct bp_header *builder_header(struct builder *builder) {
+    return (struct bp_header *)builder->data;
+}
+
+size_t builder_chunk(struct builder *builder, uint32_t kind, uint32_t thread, uint32_t count,
+                     uint32_t capacity) {
+    size_t offset = builder->size;
+    size_t size = sizeof(struct bp_chunk) + (size_t)capacity * item_sizes[kind];
+    size = (size + BP_PAGE - 1) / BP_PAGE * BP_PAGE;
+    builder->data = realloc(builder->data, offset + size);
+    builder->size = offset + size;
+    memset(builder->data + offset, 0, size);
+    *builder_head(builder, offset) = (struct bp_chunk){
+        .magic = BP_CHUNK_MAGIC,
+        .kind = (uint16_t)kind,
+        .item_size = item_sizes[kind],
+        .size = size,
+        .address = BUILDER_ADDRESS + offset,
+        .thread = thread,
+        .capacity = capacity,
+        .count = count,
+    };
+    builder_header(builder)->used = builder->size;
+    return offset;
+}
+
+struct bp_chunk *builder_head(struct builder *builder, size_t chunk) {
+    return (struct bp_chunk *)(builder->data + chunk);
+}
+
+void *builder_item(struct builder *builder, size_t chunk, uint32_t index) {
+    return builder->data + chunk + sizeof(struct bp_chunk) +
+           (size_t)index * builder_head(builder, chunk)->item_size;
+}
+
+uint64_t builder_address(struct builder *builder, size_t chunk, uint32_t index) {
+    return BUILDER_ADDRESS +
+           (uint64_t)((char *)builder_item(builder, chunk, index) - builder->data);
+}
+
+void builder_names(struct builder *builder) {
+    size_t strings = builder_chunk(builder, BP_STRINGS, BP_NO_THREAD, 64, 64);
+    char *text = builder_item(builder, strings, 0);
+    strcpy(text + 1, "libdsl.so");
+    for (int i = 0; i < BUILDER_FUNCS; i++)
+        snprintf(text + 11 + 3 * i, 3, "f%d", i);
+    size_t objects = builder_chunk(builder, BP_OBJECTS, BP_NO_THREAD, 1, 4);
+    struct bp_object *object = builder_item(builder, objects, 0);
+    object->path = 1;
+    object->flags = BP_OBJECT_HOOKED;
+    object->exports = BUILDER_FUNCS;
+    size_t funcs = builder_chunk(builder, BP_FUNCS, BP_NO_THREAD, BUILDER_FUNC + BUILDER_FUNCS, 16);
+    struct bp_func *func = builder_item(builder, funcs, 0);
+    func[BP_FUNC_INDEX_ROOT] = (struct bp_func){.kind = BP_FUNC_ROOT, .object = BP_NO_OBJECT};
+    func[BP_FUNC_INDEX_FOLDED] = (struct bp_func){.kind = BP_FUNC_FOLDED, .object = BP_NO_OBJECT};
+    for (uint32_t i = 0; i < BUILDER_FUNCS; i++)
+        func[BUILDER_FUNC + i] = (struct bp_func){.name = 11 + 3 * i, .kind = BP_FUNC_CALL};
+}
+
+static int write_all(int fd, const struct builder *builder) {
+    for (size_t done = 0; done < builder->size;) {
+        ssize_t n = write(fd, builder->data + done, builder->size - done);
+        if (n <= 0)
+            return -1;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int builder_open(const struct builder *builder) {
+    int fd = memfd_create("profile", MFD_CLOEXEC);
+    if (fd >= 0 && write_all(fd, builder)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int builder_write(const struct builder *builder, const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return -1;
+    int result = write_all(fd, builder);
+    close(fd);
+    return result;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Units, columns and wrapping of the text report; and the table that numbers keys.
+ */
+#include <stdlib.h>
+
+#include "tests/unit/test.h"
+#include "tools/page.h"
+#include "tools/table.h"
+
+static char *output;
+static size_t output_size;
+
+static struct bp_page page_new(bool utf8) {
+    struct bp_page page = {.out = open_memstream(&output, &output_size), .utf8 = utf8};
+    return page;
+}
+
+static void page_done(struct bp_page *page, const char *want) {
+    fclose(page->out);
+    CHECK_TEXT(output, want);
+    free(output);
+}
+
+static void times(void) {
+    char text[32];
+    struct bp_page utf8 = {.utf8 = true};
+    struct bp_page ascii = {.utf8 = false};
+    CHECK_TEXT(bp_page_time(&utf8, 0, text), "0");
+    CHECK_TEXT(bp_page_time(&utf8, 1.23456, text), "1.23 s");
+    CHECK_TEXT(bp_page_time(&utf8, 12345, text), "12345 s");
+    CHECK_TEXT(bp_page_time(&utf8, 0.9996, text), "1.00 s");
+    CHECK_TEXT(bp_page_time(&utf8, 0.0999, text), "99.9 ms");
+    CHECK_TEXT(bp_page_time(&utf8, 0.00005, text), "50.0 µs");
+    CHECK_TEXT(bp_page_time(&ascii, 0.00005, text), "50.0 us");
+    CHECK_TEXT(bp_page_time(&utf8, 21e-9, text), "21 ns");
+    CHECK_TEXT(bp_page_time(&utf8, -1, text), "-");
+    CHECK_TEXT(bp_page_time(&utf8, (double)NAN, text), "0");
+}
+
+static void counts(void) {
+    char text[32];
+    CHECK_TEXT(bp_page_count(0, text), "0");
+    CHECK_TEXT(bp_page_count(999, text), "999");
+    CHECK_TEXT(bp_page_count(1000, text), "1,000");
+    CHECK_TEXT(bp_page_count(UINT64_MAX, text), "18,446,744,073,709,551,615");
+    CHECK_TEXT(bp_page_share(1, 3, text), "33.3 %");
+    CHECK_TEXT(bp_page_share(1, 0, text), "");
+}
+
+static void cells(void) {
+    struct bp_page page = page_new(true);
+    bp_page_left(&page, "µs", 4);
+    bp_page_right(&page, "abc", 5);
+    bp_page_left(&page, "abcdefgh", 5);
+    page_done(&page, "µs    abcabcd…");
+    page = page_new(false);
+    bp_page_left(&page, "abcdefgh", 5);
+    bp_page_bar(&page, 0.5, 4, 0);
+    bp_page_bar(&page, 7, 4, 0);
+    bp_page_bar(&page, -1, 2, 0);
+    page_done(&page, "abc..##  ####  ");
+}
+
+static void wraps(void) {
+    struct bp_page page = page_new(false);
+    bp_page_wrap(
+        &page, "note: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb ccccc",
+        6);
+    page_done(&page, "note: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
+                     "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n      ccccc\n");
+}
+
+static void table(void) {
+    struct bp_table keys = {0};
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 5000; i++)
+            CHECK_EQUAL(bp_table_put(&keys, &i, sizeof(i)), i);
+    CHECK_EQUAL(keys.count, 5000);
+    CHECK_EQUAL(bp_table_put(&keys, "", 0), 5000);
+    CHECK_EQUAL(bp_table_get(&keys, "nothing", 7), BP_TABLE_NONE);
+    bp_table_fini(&keys);
+    CHECK_EQUAL(bp_table_get(&keys, "nothing", 7), BP_TABLE_NONE);
+}
+
+int main(void) {
+    RUN(times);
+    RUN(counts);
+    RUN(cells);
+    RUN(wraps);
+    RUN(table);
+    return test_result();
+}

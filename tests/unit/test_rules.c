@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which rule wins, and that every kind of mistake in a rules file is one sentence.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/unit/test.h"
+#include "tools/rules.h"
+
+static struct bp_error error;
+
+static struct bp_rules *parse(const char *text) {
+    char path[] = "/tmp/battprof-rules-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK_EQUAL(write(fd, text, strlen(text)), strlen(text));
+    error = (struct bp_error){0};
+    struct bp_rules *rules = bp_rules_new(path, &error);
+    close(fd);
+    unlink(path);
+    return rules;
+}
+
+static enum bp_category apply(const struct bp_rules *rules, const char *library, const char *symbol,
+                              uint32_t kind, const char **group) {
+    struct bp_rule_subject subject = {library, symbol, "", "", kind};
+    return bp_rules_apply(rules, &subject, group);
+}
+
+static void built_in(void) {
+    const char *group;
+    struct bp_rules *rules = bp_rules_new(NULL, &error);
+    CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_CALL, &group), BP_DSL);
+    CHECK_EQUAL(apply(rules, "libdsl-2.so.1", "f", BP_FUNC_CALL, &group), BP_DSL);
+    CHECK_EQUAL(apply(rules, "libfoo.so", "f", BP_FUNC_CALL, &group), BP_FRAMEWORK);
+    CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_WAIT, &group), BP_FRAMEWORK);
+    CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_IO, &group), BP_FRAMEWORK);
+    CHECK_TEXT(group, "");
+    struct bp_rule_subject python = {"", "objects", "dsl", "/x/dsl.py", BP_FUNC_CALL};
+    CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_DSL);
+    python.module = "dsltools";
+    CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_FRAMEWORK);
+    bp_rules_free(rules);
+}
+
+static void first_match_wins(void) {
+    const char *group;
+    struct bp_rules *rules = parse("{\"rules\": ["
+                                   "{\"symbol\": \"log_*\", \"group\": \"logging\"},"
+                                   "{\"library\": \"libdsl*\", \"symbol\": \"log_*\","
+                                   " \"category\": \"framework\", \"group\": \"other\"},"
+                                   "{\"library\": \"libfoo*\", \"category\": \"dsl\"}]}");
+    CHECK(rules);
+    CHECK_EQUAL(apply(rules, "libdsl.so", "log_x", BP_FUNC_CALL, &group), BP_FRAMEWORK);
+    CHECK_TEXT(group, "logging");
+    CHECK_EQUAL(apply(rules, "libdsl.so", "paint", BP_FUNC_CALL, &group), BP_DSL);
+    CHECK_TEXT(group, "");
+    CHECK_EQUAL(apply(rules, "libfoo.so", "x", BP_FUNC_WAIT, &group), BP_DSL);
+    bp_rules_free(rules);
+}
+
+static void mistakes(void) {
+    static const struct {
+        const char *text;
+        const char *says;
+    } cases[] = {
+        {"", "line 1: not JSON"},
+        {"{\"rules\": [\n{]}", "line 2: not JSON"},
+        {"[]", "no list of rules"},
+        {"{\"rules\": {}}", "no list of rules"},
+        {"{\"rule\": []}", "unknown key \"rule\""},
+        {"{\"rules\": [5]}", "rule 1 is not an object"},
+        {"{\"rules\": [{\"librari\": \"x\"}]}", "did you mean \"library\"?"},
+        {"{\"rules\": [{\"zzzzzzzzz\": \"x\"}]}", "a rule has the keys library, symbol"},
+        {"{\"rules\": [{\"library\": 5}]}", "must be a text"},
+        {"{\"rules\": [{\"library\": \"x\", \"category\": \"Dsl\"}]}",
+         "allowed are dsl, framework"},
+        {"{\"rules\": [{\"category\": \"dsl\"}]}", "matches everything"},
+        {"{\"rules\": [{\"library\": \"x\"}]}", "says nothing"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bp_rules *rules = parse(cases[i].text);
+        CHECK(!rules);
+        CHECK_EQUAL(error.status, BP_FAILED);
+        if (!strstr(error.text, cases[i].says))
+            CHECK_TEXT(error.text, cases[i].says);
+    }
+    CHECK(!bp_rules_new("/no/such", &error));
+}
+
+int main(void) {
+    RUN(built_in);
+    RUN(first_match_wins);
+    RUN(mistakes);
+    return test_result();
+}
