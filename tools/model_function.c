@@ -122,7 +122,8 @@ static void add_histogram(struct bp_function_work *work, const struct bp_node *n
     for (unsigned i = 0; i < BP_BUCKETS; i++) {
         if (node->histogram[i] == 0)
             continue;
-        unsigned to = same ? i : bp_bucket((uint64_t)((double)bp_bucket_low(i) * ratio));
+        double low = (double)bp_bucket_low(i) * ratio;
+        unsigned to = same ? i : bp_bucket(low < 0x1p48 ? (uint64_t)low : UINT64_MAX);
         work->histogram[to] += node->histogram[i];
         work->returned += node->histogram[i];
     }

@@ -3,6 +3,7 @@
  * The report as JSON, schema battprof-report/1: tests and users rely on the names. Every key is
  * always there; what is not known yet (devices, tasks, phases) is empty. Keys are only ever added.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static json_t *text(const char *value) {
 }
 
 static void set(json_t *object, const char *key, double value) {
-    json_object_set_new(object, key, json_real(value));
+    /* A damaged file may hold any number; JSON has no infinity. */
+    json_object_set_new(object, key, json_real(isfinite(value) ? value : 0));
 }
 
 static void set_count(json_t *object, const char *key, uint64_t value) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A mutation fuzzer without tools: fuzz_reader SECONDS SEED [FILE...]. It starts from a good
+ * A mutation fuzzer without tools: fuzz_X SECONDS SEED [FILE...]. It starts from a good
  * profile (or the files), and changes headers, chunk heads, pointers and indices more often than
- * counters. The same seed gives the same inputs; a crash leaves its input in fuzz_reader.crash.
+ * counters. The same seed gives the same inputs; a failed check leaves its input in
+ * fuzz.crash.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ static size_t below(size_t limit) {
 }
 
 static void keep_input(int number) {
-    int fd = open("fuzz_reader.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    int fd = open("fuzz.crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || write(fd, state.input, state.size) < 0)
         _exit(2);
     signal(number, SIG_DFL);
