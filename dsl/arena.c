@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* 256 KiB holds an ordinary sample (median 60 KiB); 256 MiB is far above the slowest ones. */
+/* Bytes. A chunk holds most runs of a candidate; the limit is ten times what a whole run of the
+ * default tasks, slow ones included, was seen to take (25 MB resident). */
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define LIMIT_BYTES ((size_t)256 << 20)
 

@@ -13,7 +13,7 @@ struct execution {
     bool alive[CANDIDATES_MAX];
 };
 
-/* Runs one candidate on one input; false if it failed or has no time left. */
+/* Runs one candidate on one input, in an arena that is empty again. */
 static enum program_status run_candidate(struct execution *execution,
                                          const struct candidate *candidate,
                                          const struct task_grid *in, int64_t deadline,

@@ -132,6 +132,8 @@ static void draw_colours(struct plan *plan, struct solver_choice *choice) {
     choice->r = dice_roll(&plan->dice, 0, 1) ? 5 : 7;
 }
 
+/* The sizes set the price: a slow task has about 130 objects where an ordinary one has 10, and was
+ * measured at 36 to 43 times the median. */
 static void plan_grids(struct plan *plan, bool slow) {
     bool small = plan->solver->grids == SOLVER_SMALL;
     plan->side_low = slow ? 29 : small ? 8 : 20;

@@ -6,7 +6,7 @@
 #include "dsl/internal.h"
 
 /* New place = (i0 + ii·i + ij·j, j0 + ji·i + jj·j), with i0 and j0 chosen so that the frame stays
- * at its corner. swap: height and width change places. */
+ * at its corner. Where ii is 0, height and width change places. */
 struct turn {
     int ii, ij, ji, jj;
 };

@@ -29,7 +29,7 @@ struct step {
 
 struct program {
     int n;
-    struct step step[SLOTS];
+    struct step step[]; /* every slot is assigned once at most, so SLOTS are enough */
 };
 
 struct compiler {
@@ -199,17 +199,24 @@ static bool compile_text(struct compiler *c) {
 }
 
 struct program *program_new(const char *text, char *error, size_t room) {
-    struct compiler compiler = {
-        .program = calloc(1, sizeof(struct program)), .at = text, .error = error, .room = room};
+    struct compiler compiler = {.program =
+                                    calloc(1, sizeof(struct program) + SLOTS * sizeof(struct step)),
+                                .at = text,
+                                .error = error,
+                                .room = room};
     if (!compiler.program) {
         snprintf(error, room, "out of memory");
         return NULL;
     }
     compiler.letter[SLOT_INPUT] = 'G';
-    if (compile_text(&compiler))
-        return compiler.program;
-    free(compiler.program);
-    return NULL;
+    if (!compile_text(&compiler)) {
+        free(compiler.program);
+        return NULL;
+    }
+    /* There are thousands of programs of a few steps each: give back the rest. */
+    size_t bytes = sizeof(struct program) + (size_t)compiler.program->n * sizeof(struct step);
+    struct program *shrunk = realloc(compiler.program, bytes);
+    return shrunk ? shrunk : compiler.program;
 }
 
 void program_free(struct program *program) {
