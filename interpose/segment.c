@@ -204,21 +204,34 @@ void bp_thread_after_fork(struct bp_thread *thread) {
     bp_wall_join(thread, now);
 }
 
-/* Nodes and entries of a thread that exists only to measure the cost of a stub. */
+/* A thread that exists only to measure the cost of a stub: one piece of memory, no file. */
+struct scratch {
+    struct bp_thread thread;
+    struct bp_entry entries[SCRATCH_ENTRIES];
+    struct bp_chunk chunk;
+    struct bp_node nodes[SCRATCH_NODES];
+    struct bp_local local;
+};
+
 struct bp_thread *bp_thread_scratch(void) {
-    struct bp_thread *thread = bp_pages_new(sizeof *thread);
-    struct bp_local *local = bp_pages_new(sizeof *local);
-    struct bp_chunk *nodes = bp_pages_new(sizeof *nodes + SCRATCH_NODES * sizeof(struct bp_node));
-    struct bp_entry *entries = bp_pages_new(SCRATCH_ENTRIES * sizeof *entries);
-    if (!thread || !local || !nodes || !entries)
+    struct scratch *scratch = bp_pages_new(sizeof *scratch);
+    if (!scratch)
         return NULL;
-    nodes->capacity = SCRATCH_NODES;
-    local->nodes = nodes;
-    local->stack_high = UINT64_MAX;
-    thread->local = (uint64_t)local;
+    struct bp_thread *thread = &scratch->thread;
+    scratch->chunk.capacity = SCRATCH_NODES;
+    scratch->local.nodes = &scratch->chunk;
+    scratch->local.stack_high = UINT64_MAX;
+    thread->local = (uint64_t)&scratch->local;
+    thread->free = (uint64_t)scratch->entries;
     for (int i = 0; i < SCRATCH_ENTRIES - 1; i++)
-        entries[i].child = (uint64_t)&entries[i + 1];
-    thread->free = (uint64_t)entries;
+        scratch->entries[i].child = (uint64_t)&scratch->entries[i + 1];
     open_root(thread, bp_node_new(thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT), clock_now());
     return thread;
+}
+
+void bp_thread_scratch_free(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    if (local->map)
+        BP_SYS2(SYS_munmap, local->map, local->map_size * sizeof *local->map);
+    BP_SYS2(SYS_munmap, thread, sizeof(struct scratch));
 }

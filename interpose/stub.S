@@ -90,7 +90,8 @@ enter_fast:
 	jz	bail					/* first call of this thread */
 	mov	THREAD_CURRENT(%r10), %rdx		/* rdx = parent */
 	cmp	%rsp, ENTRY_SP(%rdx)
-	jbe	bail		/* the parent is not above us: it was left, or is on another stack */
+	jbe	at_parent	/* the parent is not above us: it was left, or is on another stack */
+above_us:
 	mov	ENTRY_NODE(%rdx), %rcx			/* rcx = the parent's node */
 	imul	$EDGE_FACTOR, %rcx, %rax
 	shr	$EDGE_SHIFT, %rax
@@ -171,6 +172,16 @@ return_from_entry:					/* rsi, rdi = the target's rax, rdx */
 	mov	%rsi, %rax
 	mov	%rdi, %rdx
 	ret
+	CFI_IN_ENTRY
+
+/* A target that ends in a jump to a hooked function gives it its own return address: our own. */
+	CFI_AT_ENTRY
+at_parent:
+	jb	bail
+	lea	bp_stub_return_fast(%rip), %rax
+	cmp	%rax, (%rsp)
+	je	above_us
+	jmp	bail
 	CFI_IN_ENTRY
 
 /* Rare endings: bp_thread_leave accounts; rax = now or 0; rsp is 16-byte aligned here. */

@@ -148,10 +148,18 @@ static void drop(struct bp_thread *thread, uint64_t sp, uint64_t now) {
         suspend(thread, entry, now);
 }
 
+/* A tail call from a hooked function to another: the slot holds the return address of a stub. */
+static int is_tail_call(const struct bp_entry *entry, uint64_t sp)
+{
+    const char *ret = *(const char *const *)sp;
+    return entry->sp == sp && (ret == bp_stub_return_fast || ret == bp_stub_return_slow);
+}
+
 /* The entry that a call made at `sp` is nested in. Calls whose frames are gone are closed. */
 static struct bp_entry *settle_at(struct bp_thread *thread, uint64_t sp, uint64_t now) {
     struct bp_entry *entry = current_of(thread);
-    while (entry != &thread->root && !(entry->sp > sp && !(entry->sp & BP_ENTRY_CLOSED))) {
+    while (entry != &thread->root && !is_tail_call(entry, sp) &&
+           !(entry->sp > sp && !(entry->sp & BP_ENTRY_CLOSED))) {
         if (on_own_stack(thread, entry->sp) && !on_own_stack(thread, sp) &&
             !(entry->sp & BP_ENTRY_CLOSED))
             break; /* a handler on its own stack, or a coroutine that this call resumed */

@@ -17,6 +17,7 @@
 /* 16,384 functions are promised; the rest is for waits and I/O. */
 #define BP_STUBS 20480
 #define BP_STUB_CODE_SIZE 16
+#define BP_CALIBRATION_STUBS 2 /* the last ones */
 
 enum bp_stub_kind {
     BP_STUB_CALL,
@@ -90,6 +91,9 @@ extern __thread struct bp_thread *bp_self
 extern struct bp_stub bp_stubs[BP_STUBS] __attribute__((visibility("hidden")));
 extern const char bp_stubs_fast[] __attribute__((visibility("hidden")));
 extern const char bp_stubs_slow[] __attribute__((visibility("hidden")));
+/* Where targets return to. */
+extern const char bp_stub_return_fast[] __attribute__((visibility("hidden")));
+extern const char bp_stub_return_slow[] __attribute__((visibility("hidden")));
 
 /* Begin the calling thread's ledger. `low` and `high` bound its stack; `late` if its beginning was
  * not seen. NULL without memory. */
@@ -122,6 +126,7 @@ void bp_thread_abandon(struct bp_thread *thread, uint64_t now);
 
 /* A segment for calibration that is in no file. */
 struct bp_thread *bp_thread_scratch(void);
+void bp_thread_scratch_free(struct bp_thread *thread);
 
 /* node.c: where the duration of a call of `stub` from `parent` goes: the address of its node's
  * total or inner. 0 without memory. */

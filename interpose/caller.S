@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ *     void *bp_call_as(void *function, const void *ret, void *a, void *b, void *c);
+ *
+ * function(a, b, c), called so that its return address is `ret`: the address of a one-byte `ret`
+ * instruction in somebody else's text. dlopen and dlsym look at their return address to know whose
+ * RUNPATH and scope to use; with ours they would search for the wrong object. The function returns
+ * to that instruction, which returns here. Not under a hardware shadow stack, which would object:
+ * bp_shadow_stack() tells.
+ */
+	.text
+	.globl	bp_call_as
+	.hidden	bp_call_as
+	.type	bp_call_as, @function
+bp_call_as:
+	.cfi_startproc
+	endbr64
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	mov	%rdi, %rax
+	mov	%rsi, %r10
+	mov	%rdx, %rdi
+	mov	%rcx, %rsi
+	mov	%r8, %rdx
+	lea	1f(%rip), %r11
+	sub	$8, %rsp				/* rsp = 8 mod 16 at the function's entry, */
+	push	%r11					/* as after a call */
+	push	%r10
+	jmp	*%rax
+1:	endbr64
+	mov	%rbp, %rsp
+	pop	%rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	bp_call_as, . - bp_call_as
+
+/* int bp_shadow_stack(void): whether the thread runs under one. rdsspq leaves rax alone without. */
+	.globl	bp_shadow_stack
+	.hidden	bp_shadow_stack
+	.type	bp_shadow_stack, @function
+bp_shadow_stack:
+	.cfi_startproc
+	endbr64
+	xor	%eax, %eax
+	rdsspq	%rax
+	test	%rax, %rax
+	setne	%al
+	movzbl	%al, %eax
+	ret
+	.cfi_endproc
+	.size	bp_shadow_stack, . - bp_shadow_stack
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/elf.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Most objects have their dynamic section relocated in place; the vdso has not. */
+static const void *dynamic_pointer(const struct bp_elf *elf, uint64_t value) {
+    return (const void *)(value < elf->low ? value + elf->base : value);
+}
+
+static void read_segments(struct bp_elf *elf, const struct dl_phdr_info *info) {
+    elf->low = UINT64_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uint64_t low = info->dlpi_addr + header->p_vaddr;
+        uint64_t high = low + header->p_memsz;
+        if (header->p_type == PT_LOAD) {
+            elf->low = low < elf->low ? low : elf->low;
+            elf->high = high > elf->high ? high : elf->high;
+        } else if (header->p_type == PT_DYNAMIC) {
+            elf->dynamic = (const void *)low;
+        } else if (header->p_type == PT_GNU_RELRO) {
+            elf->relro_low = low;
+            elf->relro_high = high;
+        }
+    }
+}
+
+static void read_dynamic(struct bp_elf *elf) {
+    uint64_t soname = 0;
+    for (const ElfW(Dyn) *d = elf->dynamic; d->d_tag != DT_NULL; d++) {
+        uint64_t value = d->d_un.d_val;
+        const void *pointer = dynamic_pointer(elf, value);
+        switch (d->d_tag) {
+        case DT_SYMTAB:
+            elf->symbols = pointer;
+            break;
+        case DT_STRTAB:
+            elf->strings = pointer;
+            break;
+        case DT_GNU_HASH:
+            elf->gnu_hash = pointer;
+            break;
+        case DT_HASH:
+            elf->sysv_hash = pointer;
+            break;
+        case DT_VERSYM:
+            elf->versions = pointer;
+            break;
+        case DT_VERDEF:
+            elf->defined = pointer;
+            break;
+        case DT_VERNEED:
+            elf->needed = pointer;
+            break;
+        case DT_RELA:
+            elf->relocations[0] = pointer;
+            break;
+        case DT_RELASZ:
+            elf->relocation_count[0] = value / sizeof(ElfW(Rela));
+            break;
+        case DT_JMPREL:
+            elf->relocations[1] = pointer;
+            break;
+        case DT_PLTRELSZ:
+            elf->relocation_count[1] = value / sizeof(ElfW(Rela));
+            break;
+        case DT_SONAME:
+            soname = value;
+            break;
+        case DT_SYMBOLIC:
+            elf->symbolic = 1;
+            break;
+        case DT_FLAGS:
+            elf->symbolic |= (value & DF_SYMBOLIC) != 0;
+            break;
+        default:
+            break;
+        }
+    }
+    elf->soname = elf->strings && soname ? elf->strings + soname : "";
+}
+
+int bp_elf_read(struct bp_elf *elf, const struct dl_phdr_info *info) {
+    memset(elf, 0, sizeof *elf);
+    elf->path = info->dlpi_name ? info->dlpi_name : "";
+    elf->base = info->dlpi_addr;
+    elf->headers = info->dlpi_phdr;
+    elf->header_count = info->dlpi_phnum;
+    read_segments(elf, info);
+    if (!elf->dynamic)
+        return -ENOEXEC;
+    read_dynamic(elf);
+    return elf->symbols && elf->strings && (elf->gnu_hash || elf->sysv_hash) ? 0 : -ENOEXEC;
+}
+
+struct gnu_hash {
+    uint32_t buckets, first, words, shift;
+    const uint64_t *bloom;
+    const uint32_t *bucket, *chain;
+};
+
+static struct gnu_hash gnu_hash_of(const struct bp_elf *elf) {
+    const uint32_t *h = elf->gnu_hash;
+    struct gnu_hash table = {.buckets = h[0], .first = h[1], .words = h[2], .shift = h[3]};
+    table.bloom = (const uint64_t *)(h + 4);
+    table.bucket = (const uint32_t *)(table.bloom + table.words);
+    table.chain = table.bucket + table.buckets;
+    return table;
+}
+
+uint32_t bp_elf_symbol_count(const struct bp_elf *elf) {
+    if (elf->sysv_hash)
+        return elf->sysv_hash[1];
+    struct gnu_hash table = gnu_hash_of(elf);
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < table.buckets; i++)
+        last = table.bucket[i] > last ? table.bucket[i] : last;
+    if (last < table.first)
+        return table.first;
+    while (!(table.chain[last - table.first] & 1))
+        last++;
+    return last + 1;
+}
+
+int bp_elf_is_function(const ElfW(Sym) * symbol) {
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    unsigned binding = ELF64_ST_BIND(symbol->st_info);
+    return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+           (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+           (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE);
+}
+
+/* An indirect function's resolver chooses the implementation; it is made to be called often. */
+uint64_t bp_elf_address(const struct bp_elf *elf, const ElfW(Sym) * symbol) {
+    uint64_t address = elf->base + symbol->st_value;
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+        return ((uint64_t(*)(void))address)();
+    return address;
+}
+
+static const char *defined_version(const struct bp_elf *elf, uint16_t index) {
+    const ElfW(Verdef) *def = elf->defined;
+    while (def) {
+        if (def->vd_ndx == index) {
+            const ElfW(Verdaux) *name = (const void *)((const char *)def + def->vd_aux);
+            return elf->strings + name->vda_name;
+        }
+        def = def->vd_next ? (const void *)((const char *)def + def->vd_next) : NULL;
+    }
+    return NULL;
+}
+
+const char *bp_elf_wanted_version(const struct bp_elf *elf, uint32_t symbol) {
+    if (!elf->versions || !elf->needed)
+        return NULL;
+    uint16_t index = elf->versions[symbol] & 0x7fff;
+    for (const ElfW(Verneed) *need = elf->needed;;) {
+        const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
+        for (unsigned i = 0; i < need->vn_cnt; i++) {
+            if (aux->vna_other == index)
+                return elf->strings + aux->vna_name;
+            aux = (const void *)((const char *)aux + aux->vna_next);
+        }
+        if (!need->vn_next)
+            return NULL;
+        need = (const void *)((const char *)need + need->vn_next);
+    }
+}
+
+int bp_elf_hidden_version(const struct bp_elf *elf, uint32_t symbol) {
+    return elf->versions && elf->versions[symbol] & 0x8000;
+}
+
+static int matches(const struct bp_elf *elf, uint32_t index, const char *name,
+                   const char *version) {
+    const ElfW(Sym) *symbol = &elf->symbols[index];
+    if (!bp_elf_is_function(symbol) || strcmp(elf->strings + symbol->st_name, name) != 0)
+        return 0;
+    if (!elf->versions || !elf->defined)
+        return 1;
+    if (!version)
+        return !bp_elf_hidden_version(elf, index);
+    const char *has = defined_version(elf, elf->versions[index] & 0x7fff);
+    return !has || strcmp(has, version) == 0;
+}
+
+static const ElfW(Sym) * find_gnu(const struct bp_elf *elf, const char *name, const char *version) {
+    struct gnu_hash table = gnu_hash_of(elf);
+    uint32_t hash = 5381;
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+        hash = hash * 33 + *c;
+    uint64_t word = table.bloom[hash / 64 & (table.words - 1)];
+    if (!(word >> (hash & 63) & word >> (hash >> table.shift & 63) & 1))
+        return NULL;
+    uint32_t i = table.bucket[hash % table.buckets];
+    if (i < table.first)
+        return NULL;
+    for (;; i++) {
+        uint32_t entry = table.chain[i - table.first];
+        if ((entry | 1) == (hash | 1) && matches(elf, i, name, version))
+            return &elf->symbols[i];
+        if (entry & 1)
+            return NULL;
+    }
+}
+
+const ElfW(Sym) * bp_elf_find(const struct bp_elf *elf, const char *name, const char *version) {
+    if (elf->gnu_hash)
+        return find_gnu(elf, name, version);
+    for (uint32_t i = 0; i < elf->sysv_hash[1]; i++)
+        if (matches(elf, i, name, version))
+            return &elf->symbols[i];
+    return NULL;
+}
+
+int bp_elf_needs(const struct bp_elf *elf, const char *name) {
+    for (const ElfW(Dyn) *d = elf->dynamic; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_NEEDED && strcmp(elf->strings + d->d_un.d_val, name) == 0)
+            return 1;
+    return 0;
+}
+
+static uint32_t id_in_note(const char *at, const char *end, uint8_t *id, uint32_t size) {
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+        const ElfW(Nhdr) *note = (const void *)at;
+        const char *name = at + sizeof *note;
+        const char *text = name + ((note->n_namesz + 3) & ~3u);
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4)) {
+            uint32_t length = note->n_descsz < size ? note->n_descsz : size;
+            memcpy(id, text, length);
+            return length;
+        }
+        at = text + ((note->n_descsz + 3) & ~3u);
+    }
+    return 0;
+}
+
+uint32_t bp_elf_build_id(const struct bp_elf *elf, uint8_t *id, uint32_t size) {
+    for (int i = 0; i < elf->header_count; i++) {
+        const ElfW(Phdr) *header = &elf->headers[i];
+        if (header->p_type != PT_NOTE)
+            continue;
+        const char *at = (const char *)(elf->base + header->p_vaddr);
+        uint32_t length = id_in_note(at, at + header->p_memsz, id, size);
+        if (length)
+            return length;
+    }
+    return 0;
+}
+
+const void *bp_elf_ret_instruction(const struct bp_elf *elf, uint64_t near) {
+    for (int i = 0; i < elf->header_count; i++) {
+        const ElfW(Phdr) *header = &elf->headers[i];
+        uint64_t low = elf->base + header->p_vaddr;
+        if (header->p_type != PT_LOAD || near < low || near >= low + header->p_memsz)
+            continue;
+        if ((header->p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
+            return NULL;
+        const void *after = memchr((const void *)near, 0xc3, low + header->p_memsz - near);
+        return after ? after : memchr((const void *)low, 0xc3, near - low);
+    }
+    return NULL;
+}

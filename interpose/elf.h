@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loaded ELF objects, read from their own memory. Lookups are ours and not dlsym's: dlsym is one of
+ * the functions we intercept, is not in libc before glibc 2.34, and answers with the executable's
+ * PLT for functions whose address a no-PIE program takes.
+ */
+#ifndef BP_INTERPOSE_ELF_H
+#define BP_INTERPOSE_ELF_H
+
+#include <link.h>
+#include <stdint.h>
+
+struct bp_elf {
+    const char *path; /* borrowed from the dynamic linker */
+    const char *soname;
+    uint64_t base;
+    uint64_t low, high; /* of its PT_LOADs */
+    uint64_t relro_low, relro_high;
+    const ElfW(Dyn) * dynamic;
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *gnu_hash;
+    const uint32_t *sysv_hash;
+    const uint16_t *versions; /* per symbol */
+    const ElfW(Verdef) * defined;
+    const ElfW(Verneed) * needed;
+    const ElfW(Rela) * relocations[2]; /* DT_RELA, DT_JMPREL */
+    uint64_t relocation_count[2];
+    const ElfW(Phdr) * headers;
+    uint16_t header_count;
+    uint16_t symbolic;
+};
+
+/* 0, or -ENOEXEC for an object without dynamic symbols. */
+int bp_elf_read(struct bp_elf *elf, const struct dl_phdr_info *info);
+
+/* A defined function of that name; `version` NULL: the default one. */
+const ElfW(Sym) * bp_elf_find(const struct bp_elf *elf, const char *name, const char *version);
+
+/* Symbols in the table, from the hash table. */
+uint32_t bp_elf_symbol_count(const struct bp_elf *elf);
+
+/* The version that an undefined symbol asks for, or NULL. */
+const char *bp_elf_wanted_version(const struct bp_elf *elf, uint32_t symbol);
+
+/* Whether a defined symbol is not the default version of its name. */
+int bp_elf_hidden_version(const struct bp_elf *elf, uint32_t symbol);
+
+int bp_elf_is_function(const ElfW(Sym) * symbol);
+uint64_t bp_elf_address(const struct bp_elf *elf, const ElfW(Sym) * symbol);
+
+/* Whether `name` is among its DT_NEEDED. */
+int bp_elf_needs(const struct bp_elf *elf, const char *name);
+
+/* Bytes of the build id, copied to `id` of `size` bytes. */
+uint32_t bp_elf_build_id(const struct bp_elf *elf, uint8_t *id, uint32_t size);
+
+/* A readable and executable address in the object that holds the byte 0xc3, near `near`. */
+const void *bp_elf_ret_instruction(const struct bp_elf *elf, uint64_t near);
+
+#endif

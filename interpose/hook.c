@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/hook.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "interpose/elf.h"
+
+#define PATTERNS 64
+#define WRAP_TABLES 16
+#define NAME_BITS (1u << 16) /* a Bloom filter of the names in the map: 8 kB */
+
+struct pattern {
+    char library[128];
+    char symbol[128];
+};
+
+static struct {
+    struct pattern patterns[PATTERNS];
+    unsigned pattern_count;
+    const struct bp_wrap *wraps[WRAP_TABLES];
+    size_t wrap_counts[WRAP_TABLES];
+    unsigned wrap_tables;
+    struct bp_hook *map; /* open addressing */
+    uint32_t map_size;
+    uint32_t map_used;
+    uint32_t stubs; /* handed out */
+    uint64_t names[NAME_BITS / 64];
+} state;
+
+struct bp_lock bp_hook_lock;
+int bp_hook_waits = 1;
+
+/* Functions that return twice, look at their return address, or change what a stack is. */
+static const char *const never[] = {
+    "setjmp",
+    "_setjmp",
+    "sigsetjmp",
+    "__sigsetjmp",
+    "vfork",
+    "__vfork",
+    "clone",
+    "__clone",
+    "clone3",
+    "getcontext",
+    "setcontext",
+    "swapcontext",
+    "dlopen",
+    "dlmopen",
+    "dlsym",
+    "dlvsym",
+    "dlclose",
+    "dladdr",
+    "dladdr1",
+    "dlinfo",
+    "dlerror",
+    "_dl_*",
+    "mcount",
+    "_mcount",
+    "__fentry__",
+    "_Unwind_*",
+    "__cxa_throw",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
+    "__tls_get_addr",
+    "_init",
+    "_fini",
+    "__cyg_profile_func_*",
+    "__libc_start_main",
+    "__cxa_finalize",
+    "__register_frame*",
+    "__deregister_frame*",
+};
+
+static const struct {
+    const char *name;
+    enum bp_stub_kind kind;
+} runtime[] = {
+#define WAIT(name) {#name, BP_STUB_WAIT},
+#define IO(name) {#name, BP_STUB_IO},
+#define IO_FD(name) {#name, BP_STUB_IO_FD},
+#include "interpose/runtime.def"
+#undef WAIT
+#undef IO
+#undef IO_FD
+};
+
+static void add_pattern(const char *text, size_t length) {
+    if (state.pattern_count == PATTERNS || length == 0 || length >= sizeof(struct pattern))
+        return;
+    struct pattern *pattern = &state.patterns[state.pattern_count++];
+    const char *colon = memchr(text, ':', length);
+    size_t library = colon ? (size_t)(colon - text) : length;
+    if (library >= sizeof pattern->library)
+        library = sizeof pattern->library - 1;
+    memcpy(pattern->library, text, library);
+    size_t symbol = colon ? length - library - 1 : 0;
+    if (symbol >= sizeof pattern->symbol)
+        symbol = sizeof pattern->symbol - 1;
+    memcpy(pattern->symbol, colon ? colon + 1 : "", symbol);
+    if (!symbol)
+        strcpy(pattern->symbol, "*");
+}
+
+void bp_hook_patterns(const char *patterns) {
+    while (*patterns) {
+        size_t length = strcspn(patterns, ", \t\n");
+        add_pattern(patterns, length);
+        patterns += length;
+        patterns += strspn(patterns, ", \t\n");
+    }
+}
+
+void bp_hook_wraps(const struct bp_wrap *wraps, size_t count) {
+    state.wraps[state.wrap_tables] = wraps;
+    state.wrap_counts[state.wrap_tables++] = count;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int pattern_matches(const struct pattern *pattern, const char *path, const char *soname) {
+    return fnmatch(pattern->library, base_name(path), 0) == 0 ||
+           (*soname && fnmatch(pattern->library, soname, 0) == 0);
+}
+
+int bp_hook_wants_library(const char *path, const char *soname) {
+    for (unsigned i = 0; i < state.pattern_count; i++)
+        if (pattern_matches(&state.patterns[i], path, soname))
+            return 1;
+    return 0;
+}
+
+static int wants_symbol(const struct bp_elf *elf, const char *name) {
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (fnmatch(never[i], name, 0) == 0)
+            return 0;
+    for (unsigned i = 0; i < state.pattern_count; i++)
+        if (pattern_matches(&state.patterns[i], elf->path, elf->soname) &&
+            fnmatch(state.patterns[i].symbol, name, 0) == 0)
+            return 1;
+    return 0;
+}
+
+static uint32_t name_bit(const char *name) {
+    uint32_t hash = 2166136261u;
+    while (*name)
+        hash = (hash ^ (unsigned char)*name++) * 16777619u;
+    return (hash ^ hash >> 16) & (NAME_BITS - 1);
+}
+
+int bp_hook_may_name(const char *name) {
+    uint32_t bit = name_bit(name);
+    return state.names[bit / 64] >> bit % 64 & 1;
+}
+
+static struct bp_hook *map_find(struct bp_hook *map, uint32_t size, uint64_t address) {
+    uint32_t slot = (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+    while (map[slot].address && map[slot].address != address)
+        slot = (slot + 1) & (size - 1);
+    return &map[slot];
+}
+
+static int map_grow(void) {
+    uint32_t size = state.map_size ? 2 * state.map_size : 1024;
+    struct bp_hook *map = bp_pages_new(size * sizeof *map);
+    if (!map)
+        return 0;
+    for (uint32_t i = 0; i < state.map_size; i++)
+        if (state.map[i].address)
+            *map_find(map, size, state.map[i].address) = state.map[i];
+    if (state.map)
+        munmap(state.map, state.map_size * sizeof *map);
+    state.map = map;
+    state.map_size = size;
+    return 1;
+}
+
+struct bp_hook *bp_hook_find(uint64_t address) {
+    if (!state.map || !address)
+        return NULL;
+    struct bp_hook *hook = map_find(state.map, state.map_size, address);
+    return hook->address ? hook : NULL;
+}
+
+/* 1 if the address was not known. The first name of an address stays. */
+static int add(uint64_t address, const char *name, uint32_t object, enum bp_stub_kind kind,
+               void *code) {
+    uint32_t bit = name_bit(name);
+    state.names[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (bp_hook_find(address) || (state.map_used >= state.map_size / 2 && !map_grow()))
+        return 0;
+    struct bp_hook *hook = map_find(state.map, state.map_size, address);
+    *hook = (struct bp_hook){address, (uint64_t)code, name, object, kind};
+    state.map_used++;
+    return 1;
+}
+
+uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object) {
+    uint32_t added = 0, count = bp_elf_symbol_count(elf);
+    for (uint32_t i = 0; i < count; i++) {
+        const ElfW(Sym) *symbol = &elf->symbols[i];
+        const char *name = elf->strings + symbol->st_name;
+        if (bp_elf_is_function(symbol) && wants_symbol(elf, name))
+            added += (uint32_t)add(bp_elf_address(elf, symbol), name, object, BP_STUB_CALL, NULL);
+    }
+    return added;
+}
+
+static void add_wraps(const struct bp_elf *elf, uint32_t object) {
+    for (unsigned t = 0; t < state.wrap_tables; t++)
+        for (size_t i = 0; i < state.wrap_counts[t]; i++) {
+            const struct bp_wrap *wrap = &state.wraps[t][i];
+            const ElfW(Sym) *symbol = bp_elf_find(elf, wrap->name, NULL);
+            if (!symbol)
+                continue;
+            uint64_t address = bp_elf_address(elf, symbol);
+            if (!*wrap->real)
+                *wrap->real = (void *)address;
+            add(address, wrap->name, object, BP_STUB_CALL, wrap->wrapper);
+        }
+}
+
+void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object) {
+    add_wraps(elf, object);
+    if (!bp_hook_waits)
+        return;
+    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
+        const ElfW(Sym) *symbol = bp_elf_find(elf, runtime[i].name, NULL);
+        if (symbol)
+            add(bp_elf_address(elf, symbol), runtime[i].name, object, runtime[i].kind, NULL);
+    }
+}
+
+static uint32_t new_function(const char *name, uint32_t object, uint64_t address, uint16_t kind) {
+    uint32_t index = 0;
+    uint64_t mask = bp_lock(&bp_process.lock);
+    uint32_t text = bp_writer_string(&bp_process.writer, name);
+    struct bp_func *func = bp_writer_item(&bp_process.writer, BP_FUNCS, &index);
+    if (func) {
+        *func = (struct bp_func){.name = text, .object = object, .address = address, .kind = kind};
+        bp_writer_commit(&bp_process.writer, BP_FUNCS);
+    }
+    bp_unlock(&bp_process.lock, mask);
+    return index;
+}
+
+uint32_t bp_hook_function(const char *name, uint16_t kind) {
+    return new_function(name, BP_NO_OBJECT, 0, kind);
+}
+
+static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_t object,
+                      enum bp_stub_kind kind) {
+    static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO, BP_FUNC_IO};
+    bp_stubs[index].func = new_function(name, object, target, kinds[kind]);
+    bp_stubs[index].kind = kind;
+    bp_stubs[index].target = target;
+}
+
+/* The code of a new stub, or 0 when all are in use. */
+static uint64_t new_stub(uint64_t target, const char *name, uint32_t object,
+                         enum bp_stub_kind kind) {
+    uint32_t needed = kind == BP_STUB_IO_FD ? 2 : 1;
+    if (state.stubs + needed > BP_STUBS - BP_CALIBRATION_STUBS) {
+        bp_process.writer.header->flags |= BP_LOST_STUBS;
+        return 0;
+    }
+    uint32_t index = state.stubs;
+    state.stubs += needed;
+    fill_stub(index, target, name, object, kind);
+    if (kind == BP_STUB_IO_FD)
+        fill_stub(index + 1, target, name, object, BP_STUB_WAIT);
+    int fast = kind == BP_STUB_CALL && bp_process.clock == BP_CLOCK_TSC;
+    return (uint64_t)(fast ? bp_stubs_fast : bp_stubs_slow) + (uint64_t)index * BP_STUB_CODE_SIZE;
+}
+
+uint64_t bp_hook_code(struct bp_hook *hook) {
+    if (!hook->code)
+        hook->code = new_stub(hook->address, hook->name, hook->object, hook->kind);
+    return hook->code;
+}
+
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind) {
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    struct bp_hook *hook = bp_hook_find((uint64_t)target);
+    uint64_t code = new_stub((uint64_t)target, name, hook ? hook->object : BP_NO_OBJECT, kind);
+    bp_unlock(&bp_hook_lock, mask);
+    return (void *)code;
+}
+
+void *bp_hook_pointer(void *function) {
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    struct bp_hook *hook = bp_hook_find((uint64_t)function);
+    uint64_t code = hook ? bp_hook_code(hook) : 0;
+    bp_unlock(&bp_hook_lock, mask);
+    return code ? (void *)code : function;
+}
+
+/* An object is gone: nothing may lead from its addresses, which others will get. Deleting from
+ * open addressing means building the map anew. */
+void bp_hook_forget(uint64_t low, uint64_t high) {
+    int found = 0;
+    for (uint32_t i = 0; i < state.map_size; i++)
+        found |= state.map[i].address >= low && state.map[i].address < high;
+    if (!found)
+        return;
+    struct bp_hook *old = state.map;
+    uint32_t size = state.map_size;
+    state.map = bp_pages_new(size * sizeof *old);
+    if (!state.map) {
+        state.map = old;
+        return;
+    }
+    state.map_used = 0;
+    for (uint32_t i = 0; i < size; i++)
+        if (old[i].address && (old[i].address < low || old[i].address >= high)) {
+            *map_find(state.map, size, old[i].address) = old[i];
+            state.map_used++;
+        }
+    munmap(old, size * sizeof *old);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is intercepted: a map from the address of a function to the code that calls go to instead,
+ * a stub or a C wrapper. Keyed by address, because the same name may be defined twice and the same
+ * function have two names. Filled while objects are loaded, under one lock; never on a call.
+ */
+#ifndef BP_INTERPOSE_HOOK_H
+#define BP_INTERPOSE_HOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/thread.h"
+
+/* A C function of ours in front of one of the C or C++ runtime: slots lead to `wrapper`, which
+ * calls the original through *real. *real stays NULL where the target has no such function. */
+struct bp_wrap {
+    const char *name;
+    void *wrapper;
+    void **real;
+};
+
+/* clang-format off */
+#define BP_WRAP(name) {#name, (void *)wrap_##name, (void **)&real.name}
+/* clang-format on */
+
+/* What to hook: "lib*.so*" or "lib.so:sym*", separated by commas or white space. */
+void bp_hook_patterns(const char *patterns);
+
+/* 0: leave blocking calls and file I/O alone. */
+extern int bp_hook_waits __attribute__((visibility("hidden")));
+
+/* A function of no library: the root of threads. Its index. */
+uint32_t bp_hook_function(const char *name, uint16_t kind);
+
+/* Announce wrappers, before the first bp_object_scan. The table is kept, not copied. */
+void bp_hook_wraps(const struct bp_wrap *wraps, size_t count);
+
+/* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. */
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind);
+
+/* What a pointer to a function should be: its stub or wrapper, else itself. */
+void *bp_hook_pointer(void *function);
+
+/* For object.c, with the lock held. */
+struct bp_hook {
+    uint64_t address; /* 0: free */
+    uint64_t code;    /* 0: wanted, no slot leads to it yet */
+    const char *name;
+    uint32_t object;
+    uint32_t kind; /* enum bp_stub_kind */
+};
+extern struct bp_lock bp_hook_lock __attribute__((visibility("hidden")));
+struct bp_elf;
+int bp_hook_wants_library(const char *path, const char *soname);
+uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object);
+void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object);
+struct bp_hook *bp_hook_find(uint64_t address);
+uint64_t bp_hook_code(struct bp_hook *hook);
+int bp_hook_may_name(const char *name);
+void bp_hook_forget(uint64_t low, uint64_t high);
+
+#endif

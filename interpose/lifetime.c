@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/lifetime.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "interpose/hook.h"
+#include "interpose/object.h"
+
+#define UNLIMITED_STACK (UINT64_C(1) << 30)
+#define BOXES 64
+#define JMPBUF_RSP 6 /* glibc's x86-64 jmp_buf: rbx rbp r12 r13 r14 r15 rsp rip */
+
+/* What a new thread needs to know before it runs the target's function. */
+struct box {
+    void *(*start)(void *);
+    void *argument;
+    uint64_t stack_size;
+    struct box *next;
+};
+
+static struct {
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *(*__cxa_begin_catch)(void *);
+    void (*longjmp)(struct __jmp_buf_tag *, int);
+    void (*siglongjmp)(struct __jmp_buf_tag *, int);
+    void (*_longjmp)(struct __jmp_buf_tag *, int);
+    void (*__longjmp_chk)(struct __jmp_buf_tag *, int);
+    int (*pthread_key_create)(pthread_key_t *, void (*)(void *));
+    int (*pthread_setspecific)(pthread_key_t, const void *);
+    int (*pthread_attr_getstacksize)(const pthread_attr_t *, size_t *);
+} real;
+
+static struct {
+    struct bp_lock lock;
+    struct box *free;
+    pthread_key_t key;
+    int has_key;
+} state;
+
+static uint64_t default_stack(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UNLIMITED_STACK;
+    return limit.rlim_cur;
+}
+
+static struct box *take_box(void) {
+    uint64_t mask = bp_lock(&state.lock);
+    if (!state.free) {
+        struct box *boxes = bp_pages_new(BOXES * sizeof *boxes);
+        for (int i = 0; boxes && i < BOXES; i++) {
+            boxes[i].next = state.free;
+            state.free = &boxes[i];
+        }
+    }
+    struct box *box = state.free;
+    if (box)
+        state.free = box->next;
+    bp_unlock(&state.lock, mask);
+    return box;
+}
+
+static void give_box(struct box *box) {
+    uint64_t mask = bp_lock(&state.lock);
+    box->next = state.free;
+    state.free = box;
+    bp_unlock(&state.lock, mask);
+}
+
+/* The destructors of other keys may call hooked functions: end in the last round. */
+static void key_destructor(void *argument) {
+    struct bp_thread *thread = argument;
+    struct bp_local *local = (struct bp_local *)thread->local;
+    if (++local->key_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        real.pthread_setspecific(state.key, thread);
+    else
+        bp_thread_end(thread);
+}
+
+static void arm(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    if (state.has_key && !local->key_set)
+        local->key_set = real.pthread_setspecific(state.key, thread) == 0;
+}
+
+static void *thread_start(void *argument) {
+    struct box box = *(struct box *)argument;
+    give_box(argument);
+    uint64_t high;
+    __asm__("mov %%fs:0, %0" : "=r"(high)); /* glibc: the control block tops the stack */
+    struct bp_thread *thread = bp_thread_begin(high - box.stack_size, high, 0);
+    if (thread)
+        arm(thread);
+    return box.start(box.argument);
+}
+
+static int wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                               void *(*start)(void *), void *argument) {
+    struct box *box = bp_process.on ? take_box() : NULL;
+    if (!box)
+        return real.pthread_create(thread, attributes, start, argument);
+    size_t size = 0;
+    if (attributes && real.pthread_attr_getstacksize)
+        real.pthread_attr_getstacksize(attributes, &size);
+    *box = (struct box){start, argument, size ? size : default_stack(), NULL};
+    int error = real.pthread_create(thread, attributes, thread_start, box);
+    if (error)
+        give_box(box);
+    return error;
+}
+
+/* The frames between the throw and this catch are gone. */
+static void *wrap___cxa_begin_catch(void *exception) {
+    bp_thread_unwound((uint64_t)__builtin_frame_address(0) + 16);
+    return real.__cxa_begin_catch(exception);
+}
+
+/* glibc keeps rsp in a jmp_buf xored with the pointer guard and rotated by 17. */
+static void unwound_by(struct __jmp_buf_tag *target) {
+    uint64_t sp = (uint64_t)target->__jmpbuf[JMPBUF_RSP], guard;
+    __asm__("mov %%fs:0x30, %0" : "=r"(guard));
+    sp = (sp >> 17 | sp << 47) ^ guard;
+    bp_thread_unwound(sp);
+}
+
+static void wrap_longjmp(struct __jmp_buf_tag *target, int value) {
+    unwound_by(target);
+    real.longjmp(target, value);
+}
+
+static void wrap__longjmp(struct __jmp_buf_tag *target, int value) {
+    unwound_by(target);
+    real._longjmp(target, value);
+}
+
+static void wrap_siglongjmp(struct __jmp_buf_tag *target, int value) {
+    unwound_by(target);
+    real.siglongjmp(target, value);
+}
+
+static void wrap___longjmp_chk(struct __jmp_buf_tag *target, int value) {
+    unwound_by(target);
+    real.__longjmp_chk(target, value);
+}
+
+static const struct bp_wrap wraps[] = {
+    BP_WRAP(pthread_create), BP_WRAP(__cxa_begin_catch), BP_WRAP(longjmp),
+    BP_WRAP(_longjmp),       BP_WRAP(siglongjmp),        BP_WRAP(__longjmp_chk),
+};
+
+void bp_lifetime_init(void) {
+    bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
+}
+
+/* The key comes late, so that the low numbers stay the target's. */
+void bp_lifetime_start(void) {
+    real.pthread_key_create = bp_object_runtime_function("pthread_key_create");
+    real.pthread_setspecific = bp_object_runtime_function("pthread_setspecific");
+    real.pthread_attr_getstacksize = bp_object_runtime_function("pthread_attr_getstacksize");
+    if (real.pthread_key_create && real.pthread_setspecific)
+        state.has_key = real.pthread_key_create(&state.key, key_destructor) == 0;
+    bp_process.arm = arm;
+    if (bp_self)
+        arm(bp_self);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Beginnings and ends that the ledger must see: threads (pthread_create, thread exit), frames left
+ * without returning (exceptions, longjmp), locks that are waited for.
+ */
+#ifndef BP_INTERPOSE_LIFETIME_H
+#define BP_INTERPOSE_LIFETIME_H
+
+/* Announce the wrappers; then, after the first scan, what needs the real functions. */
+void bp_lifetime_init(void);
+void bp_lifetime_start(void);
+
+void bp_waiting_init(void); /* waiting.c */
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Libraries that come late and functions found by name: dlopen, dlsym and their kin. The caller
+ * must get what it would get without us, so the real functions are called under the caller's name
+ * (caller.S); pointers to hooked functions are exchanged for their stubs afterwards.
+ */
+#include "interpose/loader.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "interpose/hook.h"
+#include "interpose/object.h"
+
+void *bp_call_as(void *function, const void *ret, void *a, void *b, void *c);
+int bp_shadow_stack(void);
+
+static struct {
+    void *(*dlopen)(const char *, int);
+    void *(*dlmopen)(Lmid_t, const char *, int);
+    void *(*dlsym)(void *, const char *);
+    void *(*dlvsym)(void *, const char *, const char *);
+    int (*dlclose)(void *);
+} real;
+
+/* A `ret` in the text of the object that called; NULL: call the real function as ourselves. */
+static const void *return_of(void *caller) {
+    struct bp_elf elf;
+    if (bp_shadow_stack() || !bp_object_at((uint64_t)caller, &elf))
+        return NULL;
+    return bp_elf_ret_instruction(&elf, (uint64_t)caller);
+}
+
+static void *wrap_dlopen(const char *path, int flags) {
+    const void *ret = return_of(__builtin_return_address(0));
+    void *handle = ret ? bp_call_as((void *)real.dlopen, ret, (void *)path, (void *)(long)flags, 0)
+                       : real.dlopen(path, flags);
+    if (handle)
+        bp_object_scan(1);
+    return handle;
+}
+
+static void *wrap_dlsym(void *handle, const char *name) {
+    const void *ret = return_of(__builtin_return_address(0));
+    void *found = ret ? bp_call_as((void *)real.dlsym, ret, handle, (void *)name, 0)
+                      : real.dlsym(handle, name);
+    return found ? bp_hook_pointer(found) : NULL;
+}
+
+static void *wrap_dlvsym(void *handle, const char *name, const char *version) {
+    const void *ret = return_of(__builtin_return_address(0));
+    void *found = ret ? bp_call_as((void *)real.dlvsym, ret, handle, (void *)name, (void *)version)
+                      : real.dlvsym(handle, name, version);
+    return found ? bp_hook_pointer(found) : NULL;
+}
+
+static int wrap_dlclose(void *handle) {
+    int result = real.dlclose(handle);
+    bp_object_scan(1);
+    return result;
+}
+
+/* Stubs outlive the handle: an object with hooked functions must stay. */
+void bp_loader_pin(const char *path) {
+    if (real.dlopen && *path)
+        real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static const struct bp_wrap wraps[] = {
+    BP_WRAP(dlopen),
+    BP_WRAP(dlsym),
+    BP_WRAP(dlvsym),
+    BP_WRAP(dlclose),
+};
+
+void bp_loader_init(void) {
+    bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
+}

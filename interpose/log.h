@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the library has to say goes to descriptor 2, a line at a time, by write(2): never stdout,
+ * never stdio, whose buffers and locks are the target's.
+ */
+#ifndef BP_INTERPOSE_LOG_H
+#define BP_INTERPOSE_LOG_H
+
+#include <stdint.h>
+
+/* Remember which file descriptor 2 is: later it may be a file of the target's. */
+void bp_log_init(void);
+
+/* One line, "battprof: " before it. At most a few in a process's life. */
+void bp_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Switch off for good: the reason goes to the header, where a report finds it, and to stderr. */
+void bp_switch_off(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

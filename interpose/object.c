@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/object.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "interpose/hook.h"
+#include "interpose/patch.h"
+
+static struct {
+    struct bp_loaded *objects; /* in load order */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t scan;   /* number of the present scan */
+    uint32_t hooked; /* hooked objects that the last patching knew */
+    int late;
+} state;
+
+/* Where wrapped functions are looked for, and what is never patched: the runtime's own calls to
+ * itself are its business. */
+static const char *const runtime[] = {"libc.so.6",     "libpthread.so.0", "libdl.so.2",
+                                      "librt.so.1",    "libstdc++.so.6",  "libc++abi.so.1",
+                                      "libgcc_s.so.1", "libc++.so.1"};
+#define RUNTIME_UNPATCHED 4 /* the first ones */
+
+static int runtime_rank(const char *soname) {
+    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++)
+        if (strcmp(soname, runtime[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int never_patched(const struct bp_elf *elf) {
+    int rank = runtime_rank(elf->soname);
+    uint64_t self = (uint64_t)&state;
+    return (rank >= 0 && rank < RUNTIME_UNPATCHED) || strncmp(elf->soname, "ld-linux", 8) == 0 ||
+           strncmp(elf->soname, "linux-vdso", 10) == 0 || (self >= elf->low && self < elf->high);
+}
+
+static struct bp_loaded *known(const struct bp_elf *elf) {
+    for (uint32_t i = 0; i < state.count; i++)
+        if (state.objects[i].elf.dynamic == elf->dynamic && state.objects[i].elf.low == elf->low &&
+            !state.objects[i].gone)
+            return &state.objects[i];
+    return NULL;
+}
+
+static struct bp_loaded *new_loaded(void) {
+    if (state.count == state.capacity) {
+        uint32_t capacity = state.capacity ? 2 * state.capacity : 128;
+        struct bp_loaded *objects = bp_pages_new(capacity * sizeof *objects);
+        if (!objects)
+            return NULL;
+        if (state.count) {
+            memcpy(objects, state.objects, state.count * sizeof *objects);
+            munmap(state.objects, state.capacity * sizeof *objects);
+        }
+        state.objects = objects;
+        state.capacity = capacity;
+    }
+    return &state.objects[state.count];
+}
+
+static void describe(struct bp_loaded *object, const char *path) {
+    uint64_t mask = bp_lock(&bp_process.lock);
+    struct bp_writer *writer = &bp_process.writer;
+    uint32_t path_index = bp_writer_string(writer, path);
+    uint32_t soname = bp_writer_string(writer, object->elf.soname);
+    struct bp_object *record = bp_writer_item(writer, BP_OBJECTS, &object->index);
+    if (record) {
+        *record = (struct bp_object){.path = path_index,
+                                     .soname = soname,
+                                     .base = object->elf.base,
+                                     .low = object->elf.low,
+                                     .high = object->elf.high};
+        record->build_id_size =
+            bp_elf_build_id(&object->elf, record->build_id, sizeof record->build_id);
+        record->flags = (state.late ? BP_OBJECT_LATE : 0) | (object->main ? BP_OBJECT_MAIN : 0) |
+                        (object->hooked ? BP_OBJECT_HOOKED : 0);
+        bp_writer_commit(writer, BP_OBJECTS);
+    }
+    object->record = record;
+    bp_unlock(&bp_process.lock, mask);
+}
+
+static void add_object(const struct bp_elf *elf) {
+    struct bp_loaded *object = new_loaded();
+    if (!object)
+        return;
+    *object = (struct bp_loaded){.elf = *elf, .scan = state.scan, .global = !state.late};
+    object->unpatched = never_patched(elf);
+    object->main = state.count == 0;
+    const char *path = object->main ? bp_process.writer.header->executable : elf->path;
+    object->hooked = bp_hook_wants_library(path, elf->soname) &&
+                     !(object->unpatched && runtime_rank(elf->soname) < 0);
+    describe(object, path);
+    state.count++;
+    if (runtime_rank(elf->soname) >= 0)
+        bp_hook_add_runtime(&object->elf, object->index);
+    if (object->hooked && object->record)
+        object->record->exports = bp_hook_add_exports(&object->elf, object->index);
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *unused) {
+    struct bp_elf elf;
+    (void)size;
+    (void)unused;
+    if (bp_elf_read(&elf, info) != 0)
+        return 0;
+    struct bp_loaded *object = known(&elf);
+    if (object)
+        object->scan = state.scan;
+    else
+        add_object(&elf);
+    return 0;
+}
+
+static void forget_unloaded(void) {
+    for (uint32_t i = 0; i < state.count; i++) {
+        struct bp_loaded *object = &state.objects[i];
+        if (object->scan == state.scan || object->gone)
+            continue;
+        object->gone = 1;
+        if (object->record)
+            object->record->flags |= BP_OBJECT_GONE;
+        bp_hook_forget(object->elf.low, object->elf.high);
+    }
+}
+
+static void patch_all(void) {
+    uint32_t hooked = 0;
+    for (uint32_t i = 0; i < state.count; i++)
+        hooked += state.objects[i].hooked && !state.objects[i].gone;
+    for (uint32_t i = 0; i < state.count; i++) {
+        struct bp_loaded *object = &state.objects[i];
+        if (object->gone || object->unpatched || (object->patched && hooked == state.hooked))
+            continue; /* a new hooked object may be what lazy slots of old ones wait for */
+        bp_patch(object, state.objects, state.count);
+        object->patched = 1;
+    }
+    state.hooked = hooked;
+}
+
+/* Runs inside dl_iterate_phdr, whose lock is recursive: nothing is unloaded meanwhile. Our lock
+ * comes second, always. */
+static int scan(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)info;
+    (void)size;
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    state.scan++;
+    dl_iterate_phdr(note_object, unused);
+    forget_unloaded();
+    patch_all();
+    bp_unlock(&bp_hook_lock, mask);
+    return 1;
+}
+
+void bp_object_scan(int late) {
+    state.late = late;
+    dl_iterate_phdr(scan, NULL);
+}
+
+int bp_object_at(uint64_t address, struct bp_elf *elf) {
+    int found = 0;
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    for (uint32_t i = 0; i < state.count && !found; i++) {
+        const struct bp_loaded *object = &state.objects[i];
+        found = !object->gone && address >= object->elf.low && address < object->elf.high;
+        if (found)
+            *elf = object->elf;
+    }
+    bp_unlock(&bp_hook_lock, mask);
+    return found;
+}
+
+struct lookup {
+    const char *name;
+    void *address;
+};
+
+static int look_up(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct lookup *lookup = argument;
+    struct bp_elf elf;
+    (void)size;
+    if (bp_elf_read(&elf, info) != 0 || runtime_rank(elf.soname) < 0)
+        return 0;
+    const ElfW(Sym) *symbol = bp_elf_find(&elf, lookup->name, NULL);
+    if (symbol)
+        lookup->address = (void *)bp_elf_address(&elf, symbol);
+    return symbol != NULL;
+}
+
+void *bp_object_runtime_function(const char *name) {
+    struct lookup lookup = {name, NULL};
+    dl_iterate_phdr(look_up, &lookup);
+    return lookup.address;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The objects of the process and their slots. A scan finds objects that came or went, decides what
+ * of them is hooked, and points every slot that leads to a hooked function to its stub: JUMP_SLOT,
+ * GLOB_DAT and R_X86_64_64 relocations, also in RELRO pages, which are read-only again afterwards.
+ */
+#ifndef BP_INTERPOSE_OBJECT_H
+#define BP_INTERPOSE_OBJECT_H
+
+#include "interpose/elf.h"
+
+/* Find what is new and patch it. `late`: called because of dlopen. */
+void bp_object_scan(int late);
+
+/* The object that holds an address; 0 if there is none. */
+int bp_object_at(uint64_t address, struct bp_elf *elf);
+
+/* The default version of a function, wherever in the C or C++ runtime it is. */
+void *bp_object_runtime_function(const char *name);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The process in its tree: its file, its place on the wall page, its children and its end.
+ */
+#ifndef BP_INTERPOSE_PROCESS_H
+#define BP_INTERPOSE_PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bp_config {
+    const char *directory; /* absolute */
+    const char *tree;      /* file with the wall page, or NULL: this process is the root */
+    const char *library;   /* our own path, for children */
+    int quiet;
+};
+
+/* Create this program's file and header. 0 or -errno. */
+int bp_process_create(const struct bp_config *config, uint64_t start);
+
+/* Join the tree's wall page, or make one. */
+void bp_process_join_tree(const struct bp_config *config);
+
+/* Announce the wrappers of exec, spawn and _exit; register for fork and exit. */
+void bp_process_init(void);
+
+/* A child was waited for. */
+void bp_process_reaped(pid_t pid, int status);
+
+/* Put into the environment what children need, for functions that start programs inside libc. */
+void bp_process_export(void);
+
+/* summary.c: five lines on stderr. */
+void bp_summary_print(void);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Five lines at the end of a program that was started with LD_PRELOAD alone. Only this process, by
+ * the built-in categories; the whole story is the report's.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "interpose/log.h"
+#include "interpose/process.h"
+#include "interpose/thread.h"
+#include "profile/clock.h"
+
+#define TOP 3
+
+struct function_time {
+    uint64_t self, calls;
+};
+
+struct sums {
+    uint64_t dsl, running, waiting, io; /* ticks, summed over threads */
+    uint32_t threads;
+    uint32_t function_count;
+    struct function_time *functions;
+};
+
+static void *item(enum bp_chunk_kind kind, uint32_t index) {
+    for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0])
+        if (c->kind == kind && index >= c->first && index - c->first < c->count)
+            return (char *)bp_chunk_items(c) + (size_t)(index - c->first) * c->item_size;
+    return NULL;
+}
+
+static const char *library_of(const struct bp_func *func) {
+    const struct bp_object *object =
+        func->object == BP_NO_OBJECT ? NULL : item(BP_OBJECTS, func->object);
+    const char *path = object ? item(BP_STRINGS, object->path) : "";
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void add_self(struct sums *sums, uint32_t index, uint64_t self) {
+    const struct bp_func *func = item(BP_FUNCS, index);
+    if (!func)
+        return;
+    int dsl = func->kind == BP_FUNC_CALL && strncmp(library_of(func), "libdsl", 6) == 0;
+    *(dsl                          ? &sums->dsl
+      : func->kind == BP_FUNC_WAIT ? &sums->waiting
+      : func->kind == BP_FUNC_IO   ? &sums->io
+                                   : &sums->running) += self;
+    if (index < sums->function_count)
+        sums->functions[index].self += self;
+}
+
+static void add_nodes(struct sums *sums, struct bp_chunk *chunk) {
+    const struct bp_node *nodes = bp_chunk_items(chunk);
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        add_self(sums, nodes[i].func, nodes[i].self);
+        for (unsigned b = 0; b < BP_BUCKETS && nodes[i].func < sums->function_count; b++)
+            sums->functions[nodes[i].func].calls += nodes[i].histogram[b];
+    }
+}
+
+/* Calls that are open at the end have not been added to their nodes yet. */
+static void add_open(struct sums *sums, struct bp_thread *thread, uint64_t end) {
+    uint64_t inner = end;
+    if (thread->state == BP_THREAD_UNUSED)
+        return;
+    sums->threads += thread->lives;
+    if (thread->state != BP_THREAD_LIVE)
+        return;
+    for (struct bp_entry *entry = (struct bp_entry *)thread->current;;
+         entry = (struct bp_entry *)entry->parent) {
+        uint64_t spent = inner > entry->start ? inner - entry->start : 0;
+        add_self(sums, bp_node_of(entry->total)->func,
+                 spent > entry->child ? spent - entry->child : 0);
+        if (entry == &thread->root)
+            return;
+        inner = entry->start;
+    }
+}
+
+static void add_all(struct sums *sums) {
+    uint64_t end = bp_process.writer.header->end;
+    for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0]) {
+        struct bp_thread *threads = bp_chunk_items(c);
+        if (c->kind == BP_NODES)
+            add_nodes(sums, c);
+        for (uint32_t i = 0; c->kind == BP_THREADS && i < c->count; i++)
+            add_open(sums, &threads[i], end);
+    }
+}
+
+static uint32_t largest(const struct sums *sums) {
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < sums->function_count; i++) {
+        const struct bp_func *func = item(BP_FUNCS, i);
+        if (func && func->kind == BP_FUNC_CALL &&
+            sums->functions[i].self > sums->functions[best].self)
+            best = i;
+    }
+    return best;
+}
+
+/* "objects 0.61 s in 12345 calls, …" */
+static void describe_top(struct sums *sums, double ticks_per_s, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < TOP && used < size; i++) {
+        sums->functions[0].self = 0; /* the roots */
+        uint32_t index = largest(sums);
+        const struct bp_func *func = item(BP_FUNCS, index);
+        if (!func || !sums->functions[index].self)
+            break;
+        int length = snprintf(text + used, size - used, "%s%s %.3f s in %llu calls", i ? ", " : "",
+                              (const char *)item(BP_STRINGS, func->name),
+                              (double)sums->functions[index].self / ticks_per_s,
+                              (unsigned long long)sums->functions[index].calls);
+        used += length < 0 ? 0 : (size_t)length;
+        sums->functions[index].self = 0;
+    }
+    if (!used)
+        snprintf(text, size, "no hooked function was called (hooked: %s)",
+                 bp_process.writer.header->hooks);
+}
+
+static double rate(const struct bp_header *header) {
+    double ns = (double)(header->last.monotonic_ns - header->first.monotonic_ns);
+    double ticks = (double)(header->last.ticks - header->first.ticks);
+    return ns > 1e6 ? ticks * 1e9 / ns : (double)(header->ticks_per_s ? header->ticks_per_s : 1);
+}
+
+void bp_summary_print(void) {
+    const struct bp_header *header = bp_process.writer.header;
+    struct bp_chunk *last = bp_process.writer.open[BP_FUNCS];
+    struct sums sums = {.function_count = last ? last->first + last->count : 0};
+    sums.functions = bp_pages_new((sums.function_count + 1) * sizeof *sums.functions);
+    if (!sums.functions)
+        return;
+    add_all(&sums);
+    double per_s = rate(header), all = (double)(sums.dsl + sums.running + sums.waiting + sums.io);
+    double framework = (double)(sums.running + sums.waiting + sums.io);
+    uint32_t others = bp_process.tree ? bp_process.tree->processes - 1 : 0;
+    char top[400];
+    describe_top(&sums, per_s, top, sizeof top);
+    const char *slash = strrchr(header->executable, '/');
+    bp_log("%s ran %.3f s in %u thread%s and %u other process%s",
+           slash ? slash + 1 : header->executable, (double)(header->end - header->start) / per_s,
+           sums.threads, sums.threads == 1 ? "" : "s", others, others == 1 ? "" : "es");
+    bp_log("DSL %.3f s %.1f %%, framework %.3f s %.1f %% of thread time "
+           "(running %.3f, waiting %.3f, file I/O %.3f)",
+           (double)sums.dsl / per_s, all ? 100 * (double)sums.dsl / all : 0, framework / per_s,
+           all ? 100 * framework / all : 0, (double)sums.running / per_s,
+           (double)sums.waiting / per_s, (double)sums.io / per_s);
+    bp_log("most time: %s", top);
+    bp_log("profile: %s", bp_process.writer.path);
+    bp_log("next: battprof report %s", bp_process.writer.path);
+}
