@@ -30,7 +30,7 @@ RECORDS = 256
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 cases = []
-state = {"dirs": [], "commands": []}
+state = {"dirs": [], "commands": [], "processes": []}
 
 
 class Failure(Exception):
@@ -182,10 +182,12 @@ def start(argv, profiled, how="preload", hook=None, env=None, directory=None, pr
     popen.setdefault("stdin", subprocess.DEVNULL)
     popen.setdefault("stdout", subprocess.PIPE)
     popen.setdefault("stderr", subprocess.PIPE)
-    return subprocess.Popen(command, env=environment, cwd=directory, **popen), run
+    process = subprocess.Popen(command, env=environment, cwd=directory, **popen)
+    state["processes"].append(process)
+    return process, run
 
 
-def finish(process, run, timeout=60, data=None):
+def finish(process, run, timeout=20, data=None):
     try:
         run.stdout, run.stderr = process.communicate(input=data, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -198,7 +200,7 @@ def finish(process, run, timeout=60, data=None):
     return run
 
 
-def execute(argv, profiled, timeout=60, data=None, **how):
+def execute(argv, profiled, timeout=20, data=None, **how):
     if data is not None:
         how["stdin"] = subprocess.PIPE
     process, run = start(argv, profiled, **how)
@@ -321,7 +323,7 @@ def as_nobody(*actions):
 
 def attempt(function, tries):
     for n in range(tries):
-        state["dirs"], state["commands"] = [], []
+        state.update(dirs=[], commands=[], processes=[])
         try:
             function()
             return None
@@ -331,10 +333,19 @@ def attempt(function, tries):
             error = str(failure)
         except Exception:  # a defect of the case or a report without an expected key
             error = traceback.format_exc()
+        finally:
+            end_processes()
         if n + 1 < tries:
             print("   retry %s: %s" % (function.__name__, error), flush=True)
             drop_dirs()
     return error
+
+
+def end_processes():
+    for process in state["processes"]:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def drop_dirs():

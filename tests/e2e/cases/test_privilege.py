@@ -9,7 +9,6 @@ def setuid_copy():
     place = new_dir()
     os.chmod(place, 0o755)
     program = shutil.copy(subject("e2e_setuid"), place)
-    shutil.copy(subject("libdslwork.so"), place)
     os.chmod(program, 0o4755)
     path = BIN
     while path != "/":

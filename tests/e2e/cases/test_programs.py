@@ -24,7 +24,7 @@ set -o pipefail
 f() { local i=$1; if [ $i -gt 0 ]; then echo $i; f $((i - 1)); fi; }
 f 20; for i in {1..50}; do echo $i; done | while read x; do echo $((x * x)); done | tail -3
 coproc cat; echo hello >&"${COPROC[1]}"; read -u "${COPROC[0]}" line; echo "$line"
-diff <(seq 5) <(seq 6); trap 'echo bye' EXIT; (kill -9 $BASHPID) 2>/dev/null; echo $?
+diff <(seq 5) <(seq 6); trap 'echo bye' EXIT; { (kill -9 $BASHPID); echo $?; } 2>/dev/null
 exec 9>fd9; echo x >&9; cat fd9; cat <<< "here"; false | true; exit 7
 """
 PERL = """
@@ -56,7 +56,7 @@ tar tzf a.tgz; mkdir e; tar xzf a.tgz -C e; diff -r d e/d && echo same; gzip -dc
 head -c 300000 /dev/zero | gzip -9 | gunzip | wc -c; xz -c d/1 2>/dev/null | xz -dc | md5sum
 """
 PIPES = """
-seq 200000 | sort -R --random-source=/dev/zero | sort -n --parallel=2 | md5sum
+seq 20000 | sort -R --random-source=/dev/zero | sort -n --parallel=2 | md5sum
 find /usr/share/doc -maxdepth 1 | sort | xargs -n 20 -P 2 echo | wc -w
 awk 'BEGIN { for (i = 0; i < 1e5; i++) s += i; print s; "echo x" | getline y; print y }'
 yes | head -3; timeout 0.2 sleep 5; echo $?; nice -n 1 env -i /bin/echo clean; ls /none; dd if=/dev/zero bs=1k count=9 2>/dev/null | wc -c

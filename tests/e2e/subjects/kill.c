@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
     returned = mmap(NULL, 64 * THREADS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pipe(fds))
         return 1;
+    alarm(60); /* should nobody kill it */
     for (long i = 0; i < THREADS; i++)
         pthread_create(&t, NULL, run, (void *)i);
     if (argc > 1 && !strcmp(argv[1], "exit")) { /* leaves in the middle by itself */

@@ -10,6 +10,13 @@
 #include <stdexcept>
 #include <string>
 
+// gcc calls a function that calls itself directly; under another name it goes through the PLT.
+extern "C" {
+void nested_again(int depth, int value) __asm__("throw_nested");
+void rethrow_again(int depth, int value) __asm__("throw_rethrow");
+void guarded_again(int depth, int value) __asm__("throw_guarded");
+}
+
 enum { NOW, NESTED, CAUGHT, RETHROW, OTHER, CALL, GUARDED, NOTHING, NOEXCEPT };
 
 void throw_now(int value) {
@@ -22,7 +29,7 @@ void throw_now(int value) {
 void throw_nested(int depth, int value) {
     ENTER(NESTED);
     if (depth > 1)
-        throw_nested(depth - 1, value);
+        nested_again(depth - 1, value);
     else
         throw_now(value);
     LEAVE(NESTED);
@@ -44,7 +51,7 @@ void throw_rethrow(int depth, int value) {
     ENTER(RETHROW);
     try {
         if (depth > 1)
-            throw_rethrow(depth - 1, value);
+            rethrow_again(depth - 1, value);
         else
             throw_now(value);
     } catch (...) {
@@ -84,7 +91,7 @@ void throw_guarded(int depth, int value) {
     ENTER(GUARDED);
     Guard guard;
     if (depth > 1)
-        throw_guarded(depth - 1, value);
+        guarded_again(depth - 1, value);
     else
         throw_now(value);
     LEAVE(GUARDED);
