@@ -92,6 +92,14 @@ static double outside_cost(const struct account *account, uint32_t node) {
     return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_outside / 256.0 : 0;
 }
 
+/* The main thread begins within the constructor: the rest of it is in its root. */
+static double startup_cost(const struct account *account) {
+    const struct bp_header *header = &account->process->profile->header;
+    double cost = clamp_ticks(account->source->info.start, header->start + header->startup);
+    bool runs_it = account->source->slot == 0 && account->source->info.lives <= 1;
+    return runs_it && cost <= (double)header->startup ? cost : 0;
+}
+
 /* The cost outside a call falls in its caller: the parent, or, where a function calls itself, most
  * likely the function, since inner calls are counted on the same node. */
 static void add_costs(struct account *account) {
@@ -102,8 +110,7 @@ static void add_costs(struct account *account) {
         account->cost[i] += calls * inside_cost(account, i);
         account->cost[caller] += calls * outside_cost(account, i);
     }
-    if (account->source->slot == 0)
-        account->cost[0] += (double)account->process->profile->header.startup;
+    account->cost[0] += startup_cost(account);
 }
 
 /* Returns the ticks subtracted. Totals lose what was subtracted below them. */

@@ -111,6 +111,19 @@ static uint64_t last_busy_in(const struct bp_model *model, const struct bp_wall_
     return latest;
 }
 
+/* The part of the first process's constructor before its main thread joined: our cost, not its. */
+static uint64_t constructor_before(const struct bp_model *model, const struct bp_wall_tree *tree,
+                                   uint64_t joined) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_header *header = &model->processes[i].profile->header;
+        if (bp_model_tree_of(model, &model->processes[i]) != tree)
+            continue;
+        uint64_t part = joined > header->start ? joined - header->start : 0;
+        return part < header->startup ? part : header->startup;
+    }
+    return 0;
+}
+
 /* The two ends of the run: before the first thread, and after the last. */
 static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
     const struct bp_tree *page = tree->owner->profile->tree;
@@ -119,8 +132,11 @@ static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
     uint64_t latest = last_busy_in(model, tree);
     if (joined > tree->end)
         joined = tree->end;
-    if (joined > tree->start)
-        model->start_s += (double)(joined - tree->start) * tick_s;
+    if (joined > tree->start) {
+        double own_s = (double)constructor_before(model, tree, joined) * tick_s;
+        model->start_s += (double)(joined - tree->start) * tick_s - own_s;
+        model->overhead_wall_s += own_s;
+    }
     if (latest > joined && latest < tree->end)
         model->idle_s += (double)(tree->end - latest) * tick_s;
     model->wall_s += (double)(tree->end - tree->start) * tick_s;
@@ -201,7 +217,7 @@ void bp_model_split_wall(struct bp_model *model) {
         use_trees(model);
     else
         use_no_tree(model);
-    double sum = model->idle_s + model->start_s;
+    double sum = model->idle_s + model->start_s + model->overhead_wall_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         share_part(model, i);
         sum += model->thread_list[i].wall_s;
