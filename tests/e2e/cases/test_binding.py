@@ -39,9 +39,9 @@ def odd_symbols():
     # One address with two names is one function; which name it gets is not said.
     equal("alias", calls(report, "odd_real", library) + calls(report, "odd_alias", library),
           truth[library, "odd_real"][0])
-    # One name with two versions is two functions.
-    versions = sorted(row["calls"] for row in rows(report, "odd_version", library))
-    equal("versions", versions, sorted(truth[library, "odd_version_%d" % i][0] for i in (1, 2)))
+    # Two versions are two functions; the report may add up what has one name.
+    equal("versions", calls(report, "odd_version", library),
+          sum(truth[library, "odd_version_%d" % i][0] for i in (1, 2)))
 
 
 @case

@@ -52,7 +52,8 @@ def files():
 def nothing_without_waits():
     run = pair([subject("e2e_waits"), "sleeping"], env={"BATTPROF_WAIT": "0"}, expect=0)
     report = run.report()
-    check(report["framework"]["waiting_s"] >= 0, "waiting_s missing")
+    equal("waiting_s", report["framework"]["waiting_s"], 0)
+    equal("nanosleep", calls(report, "nanosleep"), 0)
 
 
 main()

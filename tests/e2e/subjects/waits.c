@@ -205,7 +205,7 @@ static void files(void) {
     TIMED("io", "pwrite", for (int i = 0; i < COUNT; i++)(void)!pwrite(fd, block, SIZE, 0));
     TIMED("io", "fsync", fsync(fd));
     close(fd);
-    unlink("data");
+    TIMED("io", "unlink", unlink("data"));
     free(block);
 }
 
