@@ -86,6 +86,7 @@ static int add_chunk(struct bp_reader *reader, const struct bp_chunk *head, uint
     return 0;
 }
 
+/* By index, not by place: a forked child's file has its chunks in another order. */
 static int compare_kind(const void *a, const void *b) {
     const struct bp_reader_chunk *x = a;
     const struct bp_reader_chunk *y = b;
@@ -93,6 +94,8 @@ static int compare_kind(const void *a, const void *b) {
         return x->head.kind < y->head.kind ? -1 : 1;
     if (x->head.thread != y->head.thread)
         return x->head.thread < y->head.thread ? -1 : 1;
+    if (x->head.first != y->head.first)
+        return x->head.first < y->head.first ? -1 : 1;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 

@@ -19,7 +19,7 @@ struct bp_reader {
     int fd;
     uint64_t size; /* of the file */
     struct bp_profile *profile;
-    struct bp_reader_chunk *chunks; /* by kind, thread, offset */
+    struct bp_reader_chunk *chunks; /* by kind, thread, first */
     uint32_t *by_address;           /* the chunks whose items are pointed to */
     uint32_t chunk_count;
     uint32_t address_count;

@@ -135,6 +135,21 @@ static void several_chunks_of_a_kind(void) {
     bp_profile_free(profile);
 }
 
+static void chunks_in_reverse_order(void) {
+    size_t nodes, entries;
+    builder_names(&builder);
+    size_t more = builder_chunk(&builder, BP_NODES, 0, 1, 1);
+    builder_head(&builder, more)->first = 5;
+    *(struct bp_node *)builder_item(&builder, more, 0) =
+        (struct bp_node){.parent = 2, .func = BUILDER_FUNC, .self = 9};
+    add_thread(3, &nodes, &entries);
+    struct bp_profile *profile = read_it(NULL);
+    CHECK_EQUAL(profile->threads[0].node_count, 6);
+    CHECK_EQUAL(profile->threads[0].nodes[5].self, 9);
+    CHECK_TEXT(profile->missing, "");
+    bp_profile_free(profile);
+}
+
 static void open_calls(void) {
     size_t nodes, entries;
     builder_names(&builder);
@@ -252,6 +267,7 @@ int main(void) {
     BUILD_AND_RUN(refuses);
     BUILD_AND_RUN(longer_items_and_unknown_chunks);
     BUILD_AND_RUN(several_chunks_of_a_kind);
+    BUILD_AND_RUN(chunks_in_reverse_order);
     BUILD_AND_RUN(open_calls);
     BUILD_AND_RUN(call_opened_before_fork);
     BUILD_AND_RUN(endless_chain);
