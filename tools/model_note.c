@@ -16,6 +16,12 @@
 #define SUM_PART 0.001
 #define MOST_BLOCKED 5
 
+/* Nobody would hook these. */
+static bool is_machinery(const char *name) {
+    return strncmp(name, "linux-vdso", 10) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
+           strncmp(name, "libbattprof", 11) == 0;
+}
+
 static void list_libraries(const struct bp_model *model, char *text, size_t size) {
     size_t length = 0;
     uint32_t shown = 0;
@@ -25,7 +31,8 @@ static void list_libraries(const struct bp_model *model, char *text, size_t size
     const struct bp_profile *profile = model->processes[0].profile;
     for (uint32_t i = 0; i < profile->object_count && shown < 8; i++) {
         const char *path = bp_profile_string(profile, profile->objects[i].path);
-        if (!path[0] || profile->objects[i].flags & BP_OBJECT_MAIN)
+        bool main_program = profile->objects[i].flags & BP_OBJECT_MAIN;
+        if (!path[0] || main_program || is_machinery(bp_base_name(path)))
             continue;
         int more =
             snprintf(text + length, size - length, "%s%s", length ? ", " : "", bp_base_name(path));

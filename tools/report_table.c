@@ -151,12 +151,20 @@ static const char *how_ended(const struct bp_model_process *process, char text[3
     return text;
 }
 
+/* The directory of the program would leave no room for its arguments. */
+static const char *short_command(const char *command) {
+    const char *end = command + strcspn(command, " ");
+    while (end > command && end[-1] != '/')
+        end--;
+    return end;
+}
+
 static void process_row(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_model_process *process) {
     char label[1100];
     char text[32];
     snprintf(label, sizeof(label), "%d %s", process->profile->header.pid,
-             process->profile->header.command);
+             short_command(process->profile->header.command));
     fputs("  ", page->out);
     bp_page_left(page, label, 30);
     bp_page_right(page, how_ended(process, text), 10);
