@@ -273,10 +273,16 @@ static void account_thread(struct bp_model *model, uint32_t process,
     free(account.cost);
 }
 
+/* Killed in the first moments after fork: the file is made, its thread still the parent's. */
+static bool is_of_parent(const struct bp_profile *profile, const struct bp_profile_thread *thread) {
+    return profile->header.flags & BP_FORKED && thread->info.start < profile->header.start;
+}
+
 void bp_model_account_process(struct bp_model *model, uint32_t number) {
     const struct bp_profile *profile = model->processes[number].profile;
     uint32_t *map = bp_model_map_functions(model, &model->processes[number]);
     for (uint32_t i = 0; i < profile->thread_count; i++)
-        account_thread(model, number, &profile->threads[i], map);
+        if (!is_of_parent(profile, &profile->threads[i]))
+            account_thread(model, number, &profile->threads[i], map);
     free(map);
 }
