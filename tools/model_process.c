@@ -224,7 +224,7 @@ static void settle_run(struct bp_model *model) {
     model->exit_status = last ? last->exit_status : session->exit_status;
     model->signal = last ? last->signal : 0;
     model->live = last ? last->live : session->live;
-    if (!session || session->profile->reaped_count == 0 || (last && last->exit_status >= 0))
+    if (!session || session->profile->reaped_count == 0)
         return;
     struct bp_model_process target = *session;
     target.signal = 0;
