@@ -220,7 +220,7 @@ static void settle_run(struct bp_model *model) {
     for (uint32_t i = 1; i < model->process_count; i++)
         if (model->processes[i].profile->header.pid == first->profile->header.pid)
             last = &model->processes[i];
-    model->command = (first ? first : session)->profile->header.command;
+    model->command = (session ? session : first)->profile->header.command;
     model->exit_status = last ? last->exit_status : session->exit_status;
     model->signal = last ? last->signal : 0;
     model->live = last ? last->live : session->live;
