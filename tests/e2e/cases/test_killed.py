@@ -11,14 +11,8 @@ def returned(run):
     return [struct.unpack_from("Q", data, 64 * i)[0] for i in range(THREADS)]
 
 
-def wait_until_busy(run):
-    for _ in range(400):
-        time.sleep(0.02)
-        if os.path.exists(run.dir + "/returned") and \
-                os.path.getsize(run.dir + "/returned") == 64 * THREADS and \
-                min(returned(run)[:THREADS - BLOCKED]) > 0:
-            return
-    raise Failure("the 64 threads did not start")
+def wait_until_busy(process):
+    equal("first line", process.stdout.readline(), b"at work\n")
 
 
 def compare(run):
@@ -36,8 +30,7 @@ def compare(run):
 
 def kill_it(how):
     process, run = start([subject("e2e_kill")], True, how=how)
-    wait_until_busy(run)
-    time.sleep(0.3)
+    wait_until_busy(process)
     if how == "preload":
         process.kill()
     else:  # the target, not battprof
@@ -78,7 +71,7 @@ def while_it_runs():
     """The file of a running process can be reported, and again after its end."""
     process, run = start([subject("e2e_kill")], True)
     try:
-        wait_until_busy(run)
+        wait_until_busy(process)
         before = sum(returned(run))
         report = run.report()
         after = sum(returned(run))

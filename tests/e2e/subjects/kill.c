@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs until it is killed. Each of 64 threads counts the calls that have returned to it, in the
- * mapped file `returned`; the last four block in work_block for ever.
+ * mapped file `returned`; the last four block in work_block for ever. Prints a line when all are
+ * at it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ static int fds[2];
 static void *run(void *arg) {
     long me = (long)arg;
     if (me >= THREADS - BLOCKED) {
-        returned[8 * me] = 0;
+        returned[8 * me + 1] = 1; /* about to block */
         work_block(fds[0]);
         return NULL;
     }
@@ -31,6 +32,13 @@ static void *run(void *arg) {
         work_add(1, 2);
         returned[8 * me] = i;
     }
+}
+
+static int all_at_work(void) {
+    for (long i = 0; i < THREADS; i++)
+        if (!returned[8 * i + (i >= THREADS - BLOCKED)])
+            return 0;
+    return 1;
 }
 
 int main(int argc, char **argv) {
@@ -44,10 +52,12 @@ int main(int argc, char **argv) {
     alarm(60); /* should nobody kill it */
     for (long i = 0; i < THREADS; i++)
         pthread_create(&t, NULL, run, (void *)i);
-    if (argc > 1 && !strcmp(argv[1], "exit")) { /* leaves in the middle by itself */
-        usleep(300000);
-        _exit(21);
-    }
+    while (!all_at_work())
+        usleep(1000);
+    usleep(300000);
+    (void)!write(1, "at work\n", 8);
+    if (argc > 1 && !strcmp(argv[1], "exit"))
+        _exit(21); /* leaves in the middle by itself */
     pause();
     return 0;
 }
