@@ -15,6 +15,14 @@ def deep():
 
 
 @case
+def mutual_recursion():
+    """work_odd is only called below work_even: it cannot have been open for longer."""
+    run, report = counted([subject("e2e_deep"), "1000"])
+    even, odd = (rows(report, name)[0]["total_s"] for name in ("work_even", "work_odd"))
+    check(odd <= even * 1.01, "work_odd was open for %.6f s below work_even's %.6f" % (odd, even))
+
+
+@case
 def hundred_thousand_levels():
     run, report = counted([subject("e2e_deep"), "100000"])
     equal("work_depth", calls(report, "work_depth"), 150000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A setuid program is not ours: it runs as before, and battprof run says why there is no profile."""
+"""A setuid program is not ours: it runs as before; battprof run says why there is no profile."""
 from harness import *
 
 

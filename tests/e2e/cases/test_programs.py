@@ -8,7 +8,8 @@ export GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
 git init -q -b main r && cd r
 for i in 1 2 3; do seq $i 1000 >f$i; git add .; git commit -qm "c $i"; done
-git log --stat | cat; git diff HEAD~2 | head -50; git fsck 2>&1; git gc -q; git status -s; git grep -c 99
+git log --stat | cat; git diff HEAD~2 | head -50; git fsck 2>&1; git gc -q
+git status -s; git grep -c 99
 git clone -q . ../c; ls ../c
 """
 MAKE = """
@@ -28,7 +29,8 @@ diff <(seq 5) <(seq 6); trap 'echo bye' EXIT; { (kill -9 $BASHPID); echo $?; } 2
 exec 9>fd9; echo x >&9; cat fd9; cat <<< "here"; false | true; exit 7
 """
 PERL = """
-$| = 1; my $pid = fork; if (!$pid) { print "child\\n"; exit 3 } waitpid $pid, 0; print $? >> 8, "\\n";
+$| = 1; my $pid = fork; if (!$pid) { print "child\\n"; exit 3 } waitpid $pid, 0;
+print $? >> 8, "\\n";
 print `echo sub`; my %h = map { $_ => $_ ** 2 } 1 .. 100; print join(",", map { $h{$_} } sort
 { $a <=> $b } keys %h), "\\n"; local $SIG{ALRM} = sub { die "alarm\\n" }; eval { alarm 1; sleep 5 };
 print $@; select undef, undef, undef, 0.01; exit 4;
@@ -59,7 +61,8 @@ PIPES = """
 seq 20000 | sort -R --random-source=/dev/zero | sort -n --parallel=2 | md5sum
 find /usr/share/doc -maxdepth 1 | sort | xargs -n 20 -P 2 echo | wc -w
 awk 'BEGIN { for (i = 0; i < 1e5; i++) s += i; print s; "echo x" | getline y; print y }'
-yes | head -3; timeout 0.2 sleep 5; echo $?; nice -n 1 env -i /bin/echo clean; ls /none; dd if=/dev/zero bs=1k count=9 2>/dev/null | wc -c
+yes | head -3; timeout 0.2 sleep 5; echo $?; nice -n 1 env -i /bin/echo clean; ls /none
+dd if=/dev/zero bs=1k count=9 2>/dev/null | wc -c
 """
 
 

@@ -27,7 +27,8 @@ struct count_record {
     uint64_t returned;
 };
 
-/* One per library that includes this; COUNT_LIBRARY and COUNT_FIRST (its first record) come first. */
+/* One per library that includes this; COUNT_LIBRARY and COUNT_FIRST (its first record) come first.
+ */
 static struct count_record *count_table;
 
 static inline struct count_record *count_open(void) {
@@ -44,7 +45,9 @@ static inline struct count_record *count_open(void) {
     return table;
 }
 
-__attribute__((constructor)) static void count_init(void) { count_open(); }
+__attribute__((constructor)) static void count_init(void) {
+    count_open();
+}
 
 static inline void count_enter(int slot, const char *name) {
     struct count_record *table = __atomic_load_n(&count_table, __ATOMIC_ACQUIRE);

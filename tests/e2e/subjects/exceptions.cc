@@ -148,10 +148,17 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)();
     } modes[] = {
-        {"plain", plain},         {"nested", nested},       {"inside", inside},
-        {"rethrow", rethrow},     {"callback", callback},   {"through_c", through_c},
-        {"guarded", guarded},     {"middle", middle},       {"in_threads", in_threads},
-        {"pointer", pointer},     {"forced", forced},
+        {"plain", plain},
+        {"nested", nested},
+        {"inside", inside},
+        {"rethrow", rethrow},
+        {"callback", callback},
+        {"through_c", through_c},
+        {"guarded", guarded},
+        {"middle", middle},
+        {"in_threads", in_threads},
+        {"pointer", pointer},
+        {"forced", forced},
         {"uncaught", [] { throw_nested(3, 1); }},
         {"noexcept", [] { throw_noexcept(1); }},
     };

@@ -16,7 +16,9 @@
 static jmp_buf back;
 static sigjmp_buf signal_back;
 
-static void jump_back(void *arg) { longjmp(back, *(int *)arg); }
+static void jump_back(void *arg) {
+    longjmp(back, *(int *)arg);
+}
 
 static void plain(void) {
     volatile long sum = 0;
@@ -75,9 +77,13 @@ static void partial(void) {
     printf("partial %d\n", sum);
 }
 
-static void on_signal(int sig) { siglongjmp(signal_back, sig); }
+static void on_signal(int sig) {
+    siglongjmp(signal_back, sig);
+}
 
-static void raise_it(void *arg) { raise(*(int *)arg); }
+static void raise_it(void *arg) {
+    raise(*(int *)arg);
+}
 
 static void from_signal(void) {
     volatile int count = 0;
@@ -93,9 +99,13 @@ static void from_signal(void) {
     printf("signal %d\n", count);
 }
 
-static void on_segv(int sig) { siglongjmp(signal_back, sig); }
+static void on_segv(int sig) {
+    siglongjmp(signal_back, sig);
+}
 
-static void crash(void *arg) { *(volatile int *)arg = 1; }
+static void crash(void *arg) {
+    *(volatile int *)arg = 1;
+}
 
 /* As some runtimes do: a fault inside a hooked call, on the alternate stack, and away. */
 static void from_segv(void) {
@@ -206,9 +216,15 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"plain", plain},           {"nested", nested},           {"deep", deep},
-        {"partial", partial},       {"from_signal", from_signal}, {"from_segv", from_segv},
-        {"round_robin", round_robin}, {"from_depths", from_depths}, {"abandoned", abandoned},
+        {"plain", plain},
+        {"nested", nested},
+        {"deep", deep},
+        {"partial", partial},
+        {"from_signal", from_signal},
+        {"from_segv", from_segv},
+        {"round_robin", round_robin},
+        {"from_depths", from_depths},
+        {"abandoned", abandoned},
         {"migrate", migrate},
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

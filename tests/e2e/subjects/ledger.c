@@ -23,8 +23,9 @@ struct log {
 };
 
 static void note(struct log *log, const char *kind, double begin, double end) {
-    log->length += (size_t)snprintf(log->text + log->length, sizeof log->text - log->length,
-                                    "%d %d %s %.9f %.9f\n", getpid(), log->thread, kind, begin, end);
+    log->length +=
+        (size_t)snprintf(log->text + log->length, sizeof log->text - log->length,
+                         "%d %d %s %.9f %.9f\n", getpid(), log->thread, kind, begin, end);
 }
 
 /* Raw system calls: the bookkeeping is not file I/O of the program. */

@@ -16,7 +16,9 @@ static int ifunc_plain(int x) {
     return x * 2;
 }
 
-static int ifunc_never(int x) { return -x; }
+static int ifunc_never(int x) {
+    return -x;
+}
 
 static int (*resolve_ifunc(void))(int) {
     __builtin_cpu_init();
@@ -56,5 +58,7 @@ __attribute__((visibility("protected"))) int odd_protected(int x) {
     return x ^ 5;
 }
 
-static int hook(int x) { return x + 1; }
+static int hook(int x) {
+    return x + 1;
+}
 int (*odd_hook)(int) = hook;

@@ -5,7 +5,7 @@
 #ifndef E2E_ODD_H
 #define E2E_ODD_H
 
-int odd_ifunc(int x);        /* STT_GNU_IFUNC */
+int odd_ifunc(int x); /* STT_GNU_IFUNC */
 int odd_real(int x);
 int odd_alias(int x);        /* weak alias of odd_real: one address, two names */
 int odd_version(int x);      /* odd_version@@V2 is this; odd_version@V1 differs */

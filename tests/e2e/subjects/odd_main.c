@@ -28,7 +28,7 @@ int main(void) {
     int (*old)(int) = (int (*)(int))dlvsym(RTLD_DEFAULT, "odd_version", "V1");
     int (*new)(int) = (int (*)(int))dlvsym(RTLD_DEFAULT, "odd_version", "V2");
     int (*plain)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "odd_version");
-    printf("dlvsym %d %d %d\n", old(1), new(1), plain(1));
+    printf("dlvsym %d %d %d\n", old(1), new (1), plain(1));
     printf("protected %d hook %d\n", odd_protected(9), odd_hook(9));
     return 0;
 }

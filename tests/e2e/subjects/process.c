@@ -194,16 +194,36 @@ static void exec_all(void) {
         if (pid == 0) {
             add(2);
             switch (i) {
-            case 0: execl(self, self, "callee", "50", "9", (char *)NULL); break;
-            case 1: execle(self, self, "callee", "50", "9", (char *)NULL, environ); break;
-            case 2: execle(self, self, "callee", "50", "9", (char *)NULL, no_env); break;
-            case 3: execlp(self, self, "callee", "50", "9", (char *)NULL); break;
-            case 4: execv(self, argv); break;
-            case 5: execve(self, argv, own_env); break;
-            case 6: execvp(self, argv); break;
-            case 7: execvpe(self, argv, no_env); break;
-            case 8: fexecve(open(self, O_RDONLY | O_CLOEXEC), argv, no_env); break;
-            case 9: execveat(AT_FDCWD, self, argv, no_env, 0); break;
+            case 0:
+                execl(self, self, "callee", "50", "9", (char *)NULL);
+                break;
+            case 1:
+                execle(self, self, "callee", "50", "9", (char *)NULL, environ);
+                break;
+            case 2:
+                execle(self, self, "callee", "50", "9", (char *)NULL, no_env);
+                break;
+            case 3:
+                execlp(self, self, "callee", "50", "9", (char *)NULL);
+                break;
+            case 4:
+                execv(self, argv);
+                break;
+            case 5:
+                execve(self, argv, own_env);
+                break;
+            case 6:
+                execvp(self, argv);
+                break;
+            case 7:
+                execvpe(self, argv, no_env);
+                break;
+            case 8:
+                fexecve(open(self, O_RDONLY | O_CLOEXEC), argv, no_env);
+                break;
+            case 9:
+                execveat(AT_FDCWD, self, argv, no_env, 0);
+                break;
             }
             say("exec %d: %s\n", i, strerror(errno));
             _exit(127);
@@ -377,12 +397,12 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"fork", fork_plain},         {"exits", fork_exits},       {"inside", fork_inside},
-        {"deep", fork_deep},          {"thread", fork_in_thread},  {"threads", fork_then_threads},
-        {"many", fork_many},          {"vfork", vfork_exec},       {"exec_all", exec_all},
-        {"exec_fails", exec_fails},   {"exec_script", exec_script}, {"spawn", spawn},
-        {"shell", shell},             {"daemonise", daemonise},    {"daemon_libc", daemon_libc},
-        {"sigchld", sigchld},         {"die", children_die},
+        {"fork", fork_plain},       {"exits", fork_exits},        {"inside", fork_inside},
+        {"deep", fork_deep},        {"thread", fork_in_thread},   {"threads", fork_then_threads},
+        {"many", fork_many},        {"vfork", vfork_exec},        {"exec_all", exec_all},
+        {"exec_fails", exec_fails}, {"exec_script", exec_script}, {"spawn", spawn},
+        {"shell", shell},           {"daemonise", daemonise},     {"daemon_libc", daemon_libc},
+        {"sigchld", sigchld},       {"die", children_die},
     };
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0 || argc < 2)

@@ -23,7 +23,9 @@ static void add(int times) {
         work_add(i, 1);
 }
 
-static void at_exit_adds(void) { add(7); }
+static void at_exit_adds(void) {
+    add(7);
+}
 
 static void exit_code(void) {
     atexit(at_exit_adds);
@@ -43,14 +45,18 @@ static void exit_inside(void) {
     work_nest(4, exit_callback, &status);
 }
 
-static void quit_callback(void *arg) { _exit(*(int *)arg); }
+static void quit_callback(void *arg) {
+    _exit(*(int *)arg);
+}
 
 static void quit_inside(void) {
     int status = 44;
     work_nest(4, quit_callback, &status);
 }
 
-static void crash(void *arg) { *(volatile char *)arg = 1; }
+static void crash(void *arg) {
+    *(volatile char *)arg = 1;
+}
 
 static void segv(void) {
     add(10);
@@ -241,15 +247,24 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"exit_code", exit_code},       {"exit_inside", exit_inside},
-        {"quit_inside", quit_inside},   {"segv", segv},
-        {"abort", do_abort},            {"fpe", fpe},
-        {"term", term},                 {"killed", killed},
-        {"sigpipe", sigpipe},           {"errno", keep_errno},
-        {"descriptors", descriptors},   {"limits", limits},
-        {"grow", grow},                 {"no_directory", no_directory},
-        {"closed", closed},             {"no_file_size", no_file_size},
-        {"mask", mask},                 {"echo", echo},
+        {"exit_code", exit_code},
+        {"exit_inside", exit_inside},
+        {"quit_inside", quit_inside},
+        {"segv", segv},
+        {"abort", do_abort},
+        {"fpe", fpe},
+        {"term", term},
+        {"killed", killed},
+        {"sigpipe", sigpipe},
+        {"errno", keep_errno},
+        {"descriptors", descriptors},
+        {"limits", limits},
+        {"grow", grow},
+        {"no_directory", no_directory},
+        {"closed", closed},
+        {"no_file_size", no_file_size},
+        {"mask", mask},
+        {"echo", echo},
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (argc > 1 && !strcmp(argv[1], modes[i].name)) {

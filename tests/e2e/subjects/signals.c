@@ -155,8 +155,12 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"real", real},     {"prof", prof},             {"alternate", alternate},
-        {"nested", nested}, {"in_threads", in_threads}, {"eintr", eintr},
+        {"real", real},
+        {"prof", prof},
+        {"alternate", alternate},
+        {"nested", nested},
+        {"in_threads", in_threads},
+        {"eintr", eintr},
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (argc > 1 && !strcmp(argv[1], modes[i].name)) {

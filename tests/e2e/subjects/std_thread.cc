@@ -12,7 +12,9 @@
 namespace {
 
 struct Last {
-    ~Last() { work_empty(); }
+    ~Last() {
+        work_empty();
+    }
 };
 
 thread_local Last last;

@@ -127,7 +127,9 @@ static void cancel_async(void) {
     printf("cancelled %d\n", cancelled);
 }
 
-static void leave_thread(void *arg) { pthread_exit(arg); }
+static void leave_thread(void *arg) {
+    pthread_exit(arg);
+}
 
 static void *exiting_thread(void *arg) {
     pthread_cleanup_push(cleanup, &cleaned);
@@ -226,9 +228,15 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"sequential", sequential}, {"concurrent", concurrent},     {"detached", detached},
-        {"cancel", cancel},         {"cancel_async", cancel_async}, {"exit_inside", exit_inside},
-        {"keys", keys},             {"main_leaves", main_leaves},   {"exit_in_thread", exit_in_thread},
+        {"sequential", sequential},
+        {"concurrent", concurrent},
+        {"detached", detached},
+        {"cancel", cancel},
+        {"cancel_async", cancel_async},
+        {"exit_inside", exit_inside},
+        {"keys", keys},
+        {"main_leaves", main_leaves},
+        {"exit_in_thread", exit_in_thread},
         {"made_inside", made_inside},
     };
     sem_init(&ready, 0, 0);

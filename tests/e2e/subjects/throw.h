@@ -8,14 +8,14 @@ using throw_callback = void (*)(void *);
 
 extern "C" {
 void throw_now(int value);
-void throw_nested(int depth, int value);           // throws from the innermost
-int throw_caught(int depth, int value);            // throws and catches inside the library
-void throw_rethrow(int depth, int value);          // every level catches and rethrows
-void throw_other(int value);                       // catches and throws another type
-void throw_call(throw_callback f, void *arg);      // what f throws passes through
-void throw_guarded(int depth, int value);          // destructors call hooked functions
+void throw_nested(int depth, int value);      // throws from the innermost
+int throw_caught(int depth, int value);       // throws and catches inside the library
+void throw_rethrow(int depth, int value);     // every level catches and rethrows
+void throw_other(int value);                  // catches and throws another type
+void throw_call(throw_callback f, void *arg); // what f throws passes through
+void throw_guarded(int depth, int value);     // destructors call hooked functions
 int throw_nothing(int value);
-void throw_noexcept(int value) noexcept;           // ends in std::terminate
+void throw_noexcept(int value) noexcept; // ends in std::terminate
 }
 
 struct throw_error {

@@ -47,7 +47,9 @@ void from_handler(int sig) {
     work_call(show, "from a handler");
 }
 
-void raiser(void *arg) { raise(*(int *)arg); }
+void raiser(void *arg) {
+    raise(*(int *)arg);
+}
 
 int middle(void) {
     int sig = SIGUSR1;

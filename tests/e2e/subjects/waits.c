@@ -172,7 +172,9 @@ static void children(void) {
     TIMED("wait", "system", (void)!system("exec 2>&1"));
 }
 
-static void on_alarm(int sig) { (void)sig; }
+static void on_alarm(int sig) {
+    (void)sig;
+}
 
 static void signals(void) {
     sigset_t set, none;
@@ -198,11 +200,11 @@ static void files(void) {
     char *block = malloc(SIZE);
     memset(block, 1, SIZE);
     int fd = open("data", O_CREAT | O_RDWR | O_TRUNC, 0644);
-    TIMED("io", "write", for (int i = 0; i < COUNT; i++)(void)!write(fd, block, SIZE));
+    TIMED("io", "write", for (int i = 0; i < COUNT; i++)(void) !write(fd, block, SIZE));
     lseek(fd, 0, SEEK_SET);
-    TIMED("io", "read", for (int i = 0; i < COUNT; i++)(void)!read(fd, block, SIZE));
-    TIMED("io", "pread", for (int i = 0; i < COUNT; i++)(void)!pread(fd, block, SIZE, 0));
-    TIMED("io", "pwrite", for (int i = 0; i < COUNT; i++)(void)!pwrite(fd, block, SIZE, 0));
+    TIMED("io", "read", for (int i = 0; i < COUNT; i++)(void) !read(fd, block, SIZE));
+    TIMED("io", "pread", for (int i = 0; i < COUNT; i++)(void) !pread(fd, block, SIZE, 0));
+    TIMED("io", "pwrite", for (int i = 0; i < COUNT; i++)(void) !pwrite(fd, block, SIZE, 0));
     TIMED("io", "fsync", fsync(fd));
     close(fd);
     TIMED("io", "unlink", unlink("data"));

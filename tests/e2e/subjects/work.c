@@ -3,8 +3,8 @@
  * See work.h. LEAVE comes before the last statement where the function does not return from it.
  */
 #ifndef COUNT_LIBRARY
-#define COUNT_LIBRARY "libdslwork.so"
-#define COUNT_FIRST 0
+#    define COUNT_LIBRARY "libdslwork.so"
+#    define COUNT_FIRST 0
 #endif
 #include "count.h"
 #include "work.h"
@@ -15,8 +15,25 @@
 void nest_again(int depth, work_callback *f, void *arg) __asm__("work_nest");
 long depth_again(long levels) __asm__("work_depth");
 
-enum { ADD, SUB, EMPTY, COMPARE, ADDRESS, CALL, NEST, DEPTH, EVEN, ODD, TAIL, JUMP, ERRNO, BLOCK,
-       BUSY, SLEEP, FOREVER };
+enum {
+    ADD,
+    SUB,
+    EMPTY,
+    COMPARE,
+    ADDRESS,
+    CALL,
+    NEST,
+    DEPTH,
+    EVEN,
+    ODD,
+    TAIL,
+    JUMP,
+    ERRNO,
+    BLOCK,
+    BUSY,
+    SLEEP,
+    FOREVER
+};
 
 int work_add(int a, int b) {
     ENTER(ADD);

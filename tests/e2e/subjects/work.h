@@ -19,18 +19,18 @@ typedef void work_callback(void *);
 int work_add(int a, int b);
 int work_sub(int a, int b);
 void work_empty(void);
-int work_compare(const void *a, const void *b);  /* of ints, for qsort */
-work_binary *work_address(void);                 /* &work_add as the library sees it */
-void work_call(work_callback *f, void *arg);     /* calls back */
+int work_compare(const void *a, const void *b); /* of ints, for qsort */
+work_binary *work_address(void);                /* &work_add as the library sees it */
+void work_call(work_callback *f, void *arg);    /* calls back */
 void work_nest(int depth, work_callback *f, void *arg);
-long work_depth(long levels);                    /* recursion through the PLT */
+long work_depth(long levels); /* recursion through the PLT */
 int work_even(long n);
 int work_odd(long n);
-int work_tail(int a, int b);                     /* jumps to work_add */
+int work_tail(int a, int b); /* jumps to work_add */
 void work_longjmp(jmp_buf where, int value);
 void work_errno(int value);
-long work_block(int fd);                         /* read of one byte */
-void work_busy(double seconds);                  /* of wall time, running */
+long work_block(int fd);        /* read of one byte */
+void work_busy(double seconds); /* of wall time, running */
 void work_sleep(double seconds);
 void work_forever(void);
 
