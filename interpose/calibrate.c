@@ -39,12 +39,12 @@ static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const
     void (*through)(void) = (void (*)(void))(code + (stub - bp_stubs) * BP_STUB_CODE_SIZE);
     struct bp_thread *self = bp_self;
     for (int i = 0; i < BATCHES; i++) {
-        uint64_t *total = (uint64_t *)bp_node_total(thread, thread->root.node, stub);
-        uint64_t before = *total;
+        struct bp_node *node = bp_node_get(thread, thread->root.node, stub);
+        uint64_t before = node->total;
         bp_self = thread;
         whole = smallest(whole, run(through, calls));
         bp_self = self;
-        within = smallest(within, *total - before);
+        within = smallest(within, node->total - before);
         bare = smallest(bare, run(nothing, calls));
     }
     struct cost cost = {0, 0};
@@ -61,8 +61,8 @@ void bp_calibrate(void) {
     if (thread) {
         struct bp_header *header = bp_process.writer.header;
         struct bp_stub *stubs = &bp_stubs[BP_STUBS - BP_CALIBRATION_STUBS];
-        stubs[0] = (struct bp_stub){(uint64_t)nothing, UINT32_MAX - 1, BP_STUB_CALL};
-        stubs[1] = (struct bp_stub){(uint64_t)nothing, UINT32_MAX - 2, BP_STUB_WAIT};
+        stubs[0] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 1, BP_STUB_CALL};
+        stubs[1] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 2, BP_STUB_WAIT};
         struct cost slow = measure(thread, &stubs[1], bp_stubs_slow, SLOW_CALLS);
         struct cost fast = bp_process.clock == BP_CLOCK_TSC
                                ? measure(thread, &stubs[0], bp_stubs_fast, FAST_CALLS)

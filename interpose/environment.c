@@ -94,23 +94,25 @@ static size_t length_of(char *const *environment) {
     return n;
 }
 
-/* Fill `full` (room for length + OURS + 1) and `preload` with what the child gets. */
+/* Fill `full` (room for length + OURS + 1) with what the child gets; `preload` takes our LD_PRELOAD
+ * joined with one that was there. */
 static void complete(char *const *environment, const char **full, char *preload, size_t size) {
     size_t n = 0;
+    const char *theirs = find(environment, PRELOAD);
     for (; environment && *environment; environment++)
-        if (strncmp(*environment, PRELOAD, PRELOAD_LENGTH) != 0)
+        if (*environment != theirs || preloads_us(theirs))
             full[n++] = *environment;
-        else if (preloads_us(*environment))
-            full[n++] = *environment, preload[0] = '\1';
-        else
-            snprintf(preload, size, "%s:%s", state.texts[0], *environment + PRELOAD_LENGTH);
     full[n] = NULL;
+    if (theirs && !preloads_us(theirs)) {
+        snprintf(preload, size, "%s:%s", state.texts[0], theirs + PRELOAD_LENGTH);
+        full[n++] = preload;
+        full[n] = NULL;
+    }
     for (unsigned i = 0; i < state.count; i++)
-        if (i == 0 && preload[0] != '\1')
-            full[n++] = preload[0] ? preload : state.texts[0];
-        else if (!find((char *const *)full, state.texts[i]))
-            full[n++] = state.texts[i], full[n] = NULL;
-    full[n] = NULL;
+        if (!find((char *const *)full, state.texts[i])) {
+            full[n++] = state.texts[i];
+            full[n] = NULL;
+        }
 }
 
 /* The environment for a child, in `place` on the caller's stack if it differs from the given one:

@@ -245,6 +245,7 @@ static uint32_t new_function(const char *name, uint32_t object, uint64_t address
     if (func) {
         *func = (struct bp_func){.name = text, .object = object, .address = address, .kind = kind};
         bp_writer_commit(&bp_process.writer, BP_FUNCS);
+        bp_process.functions = index + 1;
     }
     bp_unlock(&bp_process.lock, mask);
     return index;
@@ -266,7 +267,8 @@ static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_
 static uint64_t new_stub(uint64_t target, const char *name, uint32_t object,
                          enum bp_stub_kind kind) {
     uint32_t needed = kind == BP_STUB_IO_FD ? 2 : 1;
-    if (state.stubs + needed > BP_STUBS - BP_CALIBRATION_STUBS) {
+    if (bp_process.functions + needed > BP_FUNCTIONS - BP_CALIBRATION_STUBS ||
+        state.stubs + needed > BP_STUBS - BP_CALIBRATION_STUBS) {
         bp_process.writer.header->flags |= BP_LOST_STUBS;
         return 0;
     }

@@ -31,12 +31,19 @@ static const void *return_of(void *caller) {
     return bp_elf_ret_instruction(&elf, (uint64_t)caller);
 }
 
+/* Stubs outlive the handle: an object with hooked functions must stay. */
+static void pin(const char *path) {
+    real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 static void *wrap_dlopen(const char *path, int flags) {
     const void *ret = return_of(__builtin_return_address(0));
     void *handle = ret ? bp_call_as((void *)real.dlopen, ret, (void *)path, (void *)(long)flags, 0)
                        : real.dlopen(path, flags);
-    if (handle)
+    if (handle) {
         bp_object_scan(1);
+        bp_object_pin(pin);
+    }
     return handle;
 }
 
@@ -58,12 +65,6 @@ static int wrap_dlclose(void *handle) {
     int result = real.dlclose(handle);
     bp_object_scan(1);
     return result;
-}
-
-/* Stubs outlive the handle: an object with hooked functions must stay. */
-void bp_loader_pin(const char *path) {
-    if (real.dlopen && *path)
-        real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 static const struct bp_wrap wraps[] = {

@@ -108,18 +108,17 @@ static struct bp_node *fold(struct bp_thread *thread, struct bp_local *local,
     return local->folded ? local->folded : from;
 }
 
-static uint64_t total_make(struct bp_thread *thread, struct bp_local *local, struct bp_node *parent,
-                           struct bp_stub *stub) {
+static struct bp_node *node_make(struct bp_thread *thread, struct bp_local *local,
+                                 struct bp_node *parent, struct bp_stub *stub) {
     struct bp_node *node = open_node(thread, parent, stub->func);
     if (node)
-        return (uint64_t)&node->inner;
+        return node;
     if (local->nodes->first + local->nodes->count >= NODE_LIMIT && parent != local->folded) {
         struct bp_node *folded = fold(thread, local, parent);
         if (folded != parent)
-            return bp_node_total(thread, (uint64_t)folded, stub);
+            return bp_node_get(thread, (uint64_t)folded, stub);
     }
-    node = bp_node_new(thread, parent->index, stub->func);
-    return node ? (uint64_t)&node->total : 0;
+    return bp_node_new(thread, parent->index, stub->func);
 }
 
 static struct bp_edge *map_edge(struct bp_thread *thread, struct bp_local *local, uint64_t parent,
@@ -129,8 +128,8 @@ static struct bp_edge *map_edge(struct bp_thread *thread, struct bp_local *local
         local->map ? map_find(local->map, local->map_size, parent, made.stub) : NULL;
     if (edge && edge->parent)
         return edge;
-    made.total = total_make(thread, local, (struct bp_node *)parent, stub);
-    if (!made.total || (local->map_used >= local->map_size / 2 && !map_grow(local)))
+    made.node = (uint64_t)node_make(thread, local, (struct bp_node *)parent, stub);
+    if (!made.node || (local->map_used >= local->map_size / 2 && !map_grow(local)))
         return NULL;
     edge = map_find(local->map, local->map_size, parent, made.stub);
     *edge = made;
@@ -138,27 +137,27 @@ static struct bp_edge *map_edge(struct bp_thread *thread, struct bp_local *local
     return edge;
 }
 
-/* A handler may replace the edge between any two loads: take the total before the key. */
-static uint64_t cached_total(const struct bp_edge *edge, uint64_t parent, uint64_t stub) {
-    uint64_t total = __atomic_load_n(&edge->total, __ATOMIC_RELAXED);
+/* A handler may replace the edge between any two loads: take the node before the key. */
+static uint64_t cached_node(const struct bp_edge *edge, uint64_t parent, uint64_t stub) {
+    uint64_t node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return edge->parent == parent && edge->stub == stub ? total : 0;
+    return edge->parent == parent && edge->stub == stub ? node : 0;
 }
 
-uint64_t bp_node_total(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {
+struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {
     struct bp_local *local = (struct bp_local *)thread->local;
     struct bp_edge *cached = &local->edges[edge_slot(parent, stub)];
-    uint64_t total = cached_total(cached, parent, (uint64_t)stub);
-    if (total)
-        return total;
+    uint64_t node = cached_node(cached, parent, (uint64_t)stub);
+    if (node)
+        return (struct bp_node *)node;
     uint64_t mask = bp_signals_block();
     struct bp_edge *edge = map_edge(thread, local, parent, stub);
     if (edge) {
         *cached = *edge;
-        total = edge->total;
+        node = edge->node;
     }
     bp_signals_restore(mask);
-    return total;
+    return (struct bp_node *)node;
 }
 
 void bp_node_reset_all(struct bp_thread *thread) {

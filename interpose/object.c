@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/object.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -35,6 +36,11 @@ static int never_patched(const struct bp_elf *elf) {
     uint64_t self = (uint64_t)&state;
     return (rank >= 0 && rank < RUNTIME_UNPATCHED) || strncmp(elf->soname, "ld-linux", 8) == 0 ||
            strncmp(elf->soname, "linux-vdso", 10) == 0 || (self >= elf->low && self < elf->high);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 static struct bp_loaded *known(const struct bp_elf *elf) {
@@ -93,6 +99,8 @@ static void add_object(const struct bp_elf *elf) {
     const char *path = object->main ? bp_process.writer.header->executable : elf->path;
     object->hooked = bp_hook_wants_library(path, elf->soname) &&
                      !(object->unpatched && runtime_rank(elf->soname) < 0);
+    if (strstr(base_name(path), "greenlet"))
+        bp_process.copies_stacks = 1;
     describe(object, path);
     state.count++;
     if (runtime_rank(elf->soname) >= 0)
@@ -158,6 +166,28 @@ static int scan(struct dl_phdr_info *info, size_t size, void *unused) {
 void bp_object_scan(int late) {
     state.late = late;
     dl_iterate_phdr(scan, NULL);
+}
+
+/* The path of one object that is still to be pinned. */
+static int next_to_pin(char *path, size_t size) {
+    int found = 0;
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    for (uint32_t i = 0; i < state.count && !found; i++) {
+        struct bp_loaded *object = &state.objects[i];
+        found = object->hooked && !object->global && !object->gone && !object->pinned;
+        if (found) {
+            object->pinned = 1;
+            snprintf(path, size, "%s", object->elf.path);
+        }
+    }
+    bp_unlock(&bp_hook_lock, mask);
+    return found;
+}
+
+void bp_object_pin(void (*pin)(const char *path)) {
+    char path[4096];
+    while (next_to_pin(path, sizeof path))
+        pin(path);
 }
 
 int bp_object_at(uint64_t address, struct bp_elf *elf) {

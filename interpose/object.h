@@ -12,6 +12,9 @@
 /* Find what is new and patch it. `late`: called because of dlopen. */
 void bp_object_scan(int late);
 
+/* Call `pin` once for every hooked object that came late, with no lock held. */
+void bp_object_pin(void (*pin)(const char *path));
+
 /* The object that holds an address; 0 if there is none. */
 int bp_object_at(uint64_t address, struct bp_elf *elf);
 

@@ -13,7 +13,7 @@ struct bp_loaded {
     struct bp_object *record; /* in the profile; NULL without memory */
     uint32_t index;
     uint32_t scan; /* the last one that saw it */
-    uint8_t main, hooked, unpatched, patched, gone;
+    uint8_t main, hooked, unpatched, patched, gone, pinned;
     uint8_t global; /* there at start: its symbols are in everybody's scope */
 };
 

@@ -243,6 +243,8 @@ void bp_process_reaped(pid_t pid, int status) {
         step = slot ? bp_tree_release(bp_process.tree, slot, now)
                     : bp_tree_advance(bp_process.tree, now, 0);
     }
+    if (bp_self)
+        bp_self->idle += step.idle;
     uint64_t mask = bp_lock(&bp_process.lock);
     struct bp_reaped *record = bp_writer_item(&bp_process.writer, BP_REAPED, &index);
     if (record) {
@@ -253,10 +255,13 @@ void bp_process_reaped(pid_t pid, int status) {
 }
 
 static void before_fork(void) {
-    state.fork_mask = bp_lock(&bp_process.lock);
+    uint64_t mask = bp_lock(&bp_process.lock);
+    state.fork_mask = mask;
+    bp_thread_before_fork();
 }
 
 static void after_fork_parent(void) {
+    bp_thread_after_fork_parent();
     bp_unlock(&bp_process.lock, state.fork_mask);
 }
 
@@ -281,9 +286,8 @@ static void after_fork_child(void) {
         snprintf(header->tree, sizeof header->tree, "%.511s", parent);
     claim_slot();
     state.ended = 0;
+    bp_thread_after_fork_child();
     bp_unlock(&bp_process.lock, mask);
-    if (bp_self)
-        bp_thread_after_fork(bp_self);
     if (error)
         bp_log("forked process %d: no profile in %s: %s; the program goes on", bp_process.pid,
                state.config.directory, strerror(-error));

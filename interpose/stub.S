@@ -98,7 +98,7 @@ above_us:
 	lea	(%rax, %r11, 2), %rax
 	and	$EDGE_MASK, %eax
 	add	THREAD_LOCAL(%r10), %rax		/* rax = edge (parent's node, function) */
-	mov	EDGE_TOTAL(%rax), %r9			/* before the key: a handler may replace both */
+	mov	EDGE_NODE(%rax), %r9			/* before the key: a handler may replace both */
 	cmp	%rcx, EDGE_PARENT(%rax)
 	jne	bail
 	cmp	%r11, EDGE_STUB(%rax)
@@ -109,12 +109,13 @@ above_us:
 	mov	ENTRY_CHILD(%rcx), %rax			/* the next free one */
 	mov	%rax, THREAD_FREE(%r10)
 	mov	%rbx, ENTRY_RBX(%rcx)
-	mov	%r9, ENTRY_TOTAL(%rcx)
-	and	$-64, %r9				/* its node: nodes lie at multiples of 64 */
 	mov	%r9, ENTRY_NODE(%rcx)
 	mov	%rdx, ENTRY_PARENT(%rcx)
 	movq	$0, ENTRY_CHILD(%rcx)
 	mov	%rsp, ENTRY_SP(%rcx)
+	mov	STUB_FUNC(%r11), %eax
+	mov	THREAD_LOCAL(%r10), %rdx
+	incl	LOCAL_OPEN(%rdx, %rax, 4)		/* how often the function is open */
 	mov	STUB_TARGET(%r11), %r11
 	mov	%rcx, %rbx
 	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
@@ -147,9 +148,13 @@ bp_stub_return_fast:
 	sub	NODE_MIN(%r9), %rdx
 	cmp	NODE_SPAN(%r9), %rdx
 	ja	leave_extreme				/* a new minimum or maximum; bounds the bucket */
-	mov	ENTRY_TOTAL(%rbx), %r8
+	mov	THREAD_LOCAL(%r10), %r8
+	mov	NODE_FUNC(%r9), %ecx
 	mov	ENTRY_PARENT(%rbx), %r11
-	add	%rax, (%r8)
+	decl	LOCAL_OPEN(%r8, %rcx, 4)
+	jnz	inner_call
+	add	%rax, NODE_TOTAL(%r9)
+outer_call:
 	add	%rax, ENTRY_CHILD(%r11)
 	mov	%rax, %rdx				/* the bucket, as bp_bucket() */
 	or	$2, %rdx
@@ -183,6 +188,10 @@ at_parent:
 	je	above_us
 	jmp	bail
 	CFI_IN_ENTRY
+
+inner_call:						/* of a function that is open further out */
+	add	%rax, NODE_INNER(%r9)
+	jmp	outer_call
 
 /* Rare endings: bp_thread_leave accounts; rax = now or 0; rsp is 16-byte aligned here. */
 leave_extreme:

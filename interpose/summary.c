@@ -72,7 +72,7 @@ static void add_open(struct sums *sums, struct bp_thread *thread, uint64_t end) 
     for (struct bp_entry *entry = (struct bp_entry *)thread->current;;
          entry = (struct bp_entry *)entry->parent) {
         uint64_t spent = inner > entry->start ? inner - entry->start : 0;
-        add_self(sums, bp_node_of(entry->total)->func,
+        add_self(sums, ((struct bp_node *)entry->node)->func,
                  spent > entry->child ? spent - entry->child : 0);
         if (entry == &thread->root)
             return;

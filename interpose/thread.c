@@ -93,11 +93,18 @@ static void count_returned(struct bp_node *node, uint64_t duration) {
     }
 }
 
+static struct bp_node *node_of(const struct bp_entry *entry) {
+    return (struct bp_node *)entry->node;
+}
+
 /* Move the entry's time to its node and its parent. Its duration so far. */
 static uint64_t settle(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    struct bp_node *node = node_of(entry);
+    uint32_t *open = &local_of(thread)->open[node->func];
     uint64_t duration = now > entry->start ? now - entry->start : 0;
-    *(uint64_t *)entry->total += duration;
-    bp_node_of(entry->total)->self += duration > entry->child ? duration - entry->child : 0;
+    *open -= *open > 0;
+    *(*open ? &node->inner : &node->total) += duration;
+    node->self += duration > entry->child ? duration - entry->child : 0;
     parent_of(entry)->child += duration;
     if (thread->wait_entry == (uint64_t)entry)
         bp_wall_resume(thread, now);
@@ -117,40 +124,43 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-void bp_thread_abandon(struct bp_thread *thread, uint64_t now) {
+/* The innermost call was left without returning. Its stub may yet return, if its frame was only
+ * moved: then it was no loss, and it is its entry's last use. */
+static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = current_of(thread);
-    settle(thread, entry, now);
-    if (!(entry->sp & BP_ENTRY_INHERITED))
-        bp_node_of(entry->total)->aborted++;
-    bp_thread_uncover(thread, parent_of(entry));
-    if (entry != &thread->alias)
-        entry_give(thread, entry);
-}
-
-/* It is on the stack of a coroutine that is not running: its time ends here, its count does not.
- * What runs after it is resumed belongs to whoever resumed it. */
-static void suspend(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
     uint64_t duration = settle(thread, entry, now);
-    entry->child = duration;
-    entry->sp |= BP_ENTRY_SUSPENDED;
+    if (!(entry->sp & BP_ENTRY_INHERITED))
+        node_of(entry)->aborted++;
     bp_thread_uncover(thread, parent_of(entry));
+    if (entry == &thread->alias)
+        entry = local_of(thread)->inherited;
+    if (gone && !bp_process.copies_stacks) {
+        entry_give(thread, entry);
+    } else {
+        entry->child = duration;
+        entry->sp |= BP_ENTRY_SUSPENDED;
+    }
 }
 
-/* The innermost call is not where the thread is, at `sp`: its frame is gone, or on a stack that
- * is not running. */
-static void drop(struct bp_thread *thread, uint64_t sp, uint64_t now) {
+void bp_thread_abandon(struct bp_thread *thread, uint64_t now) {
+    leave_open(thread, now, 1);
+}
+
+/* The innermost call is not where the thread is: its frame was left unnoticed, or belongs to a
+ * coroutine that is not running. Nobody can tell, so its entry is not used again until it
+ * returns. What runs after a coroutine is resumed belongs to whoever resumed it. */
+static void drop(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = current_of(thread);
-    if (entry->sp & BP_ENTRY_CLOSED) /* returned on another thread */
+    if (entry->sp & BP_ENTRY_CLOSED) { /* returned on another thread, and counted there */
+        settle(thread, entry, now);
         bp_thread_uncover(thread, parent_of(entry));
-    else if (on_own_stack(thread, entry->sp) && on_own_stack(thread, sp))
-        bp_thread_abandon(thread, now);
-    else
-        suspend(thread, entry, now);
+    } else {
+        leave_open(thread, now, 0);
+    }
 }
 
 /* A tail call from a hooked function to another: the slot holds the return address of a stub. */
-static int is_tail_call(const struct bp_entry *entry, uint64_t sp)
-{
+static int is_tail_call(const struct bp_entry *entry, uint64_t sp) {
     const char *ret = *(const char *const *)sp;
     return entry->sp == sp && (ret == bp_stub_return_fast || ret == bp_stub_return_slow);
 }
@@ -163,7 +173,7 @@ static struct bp_entry *settle_at(struct bp_thread *thread, uint64_t sp, uint64_
         if (on_own_stack(thread, entry->sp) && !on_own_stack(thread, sp) &&
             !(entry->sp & BP_ENTRY_CLOSED))
             break; /* a handler on its own stack, or a coroutine that this call resumed */
-        drop(thread, sp, now);
+        drop(thread, now);
         entry = current_of(thread);
     }
     return entry;
@@ -189,16 +199,16 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     if (stub->kind == BP_STUB_IO_FD)
         stub = stub_by_descriptor(stub, registers->rdi);
     struct bp_entry *parent = settle_at(thread, sp, clock_now());
-    uint64_t total = bp_node_total(thread, parent->node, stub);
-    struct bp_entry *entry = total ? entry_take(thread) : NULL;
+    struct bp_node *node = bp_node_get(thread, parent->node, stub);
+    struct bp_entry *entry = node ? entry_take(thread) : NULL;
     if (!entry)
         return NULL;
     entry->parent = (uint64_t)parent;
-    entry->total = total;
-    entry->node = (uint64_t)bp_node_of(total);
+    entry->node = (uint64_t)node;
     entry->child = 0;
     entry->sp = sp;
     entry->start = clock_now();
+    local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
     if (stub->kind == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
@@ -217,7 +227,7 @@ static void leave_inherited(struct bp_thread *thread, struct bp_entry *entry, ui
     const struct bp_local *local = local_of(thread);
     while (current_of(thread) != &thread->root &&
            (current_of(thread) != &thread->alias || local->inherited != entry))
-        drop(thread, entry->sp, now);
+        drop(thread, now);
     if (current_of(thread) == &thread->root)
         return;
     settle(thread, &thread->alias, now);
@@ -227,11 +237,11 @@ static void leave_inherited(struct bp_thread *thread, struct bp_entry *entry, ui
 static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
     if (is_open(thread, entry)) {
         while (current_of(thread) != entry)
-            drop(thread, entry->sp, now);
+            drop(thread, now);
         return 1;
     }
     /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
-    __atomic_fetch_add(&bp_node_of(entry->total)->histogram[bp_bucket(now - entry->start)], 1,
+    __atomic_fetch_add(&node_of(entry)->histogram[bp_bucket(now - entry->start)], 1,
                        __ATOMIC_RELAXED);
     __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);
     return 0;
@@ -241,19 +251,20 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now) {
     struct bp_thread *thread = bp_self;
     if (!now)
         now = clock_now();
-    if (entry->sp & BP_ENTRY_CLOSED)
+    if (entry->sp & BP_ENTRY_SUSPENDED) {
+        if (!(entry->sp & BP_ENTRY_INHERITED)) {
+            node_of(entry)->aborted--;
+            count_returned(node_of(entry), entry->child);
+        }
         return 1;
+    }
     if (entry->sp & BP_ENTRY_INHERITED) {
         leave_inherited(thread, entry, now);
         return 1;
     }
-    if (entry->sp & BP_ENTRY_SUSPENDED) {
-        count_returned(bp_node_of(entry->total), entry->child);
-        return 1;
-    }
     if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now))
         return 0;
-    count_returned(bp_node_of(entry->total), settle(thread, entry, now));
+    count_returned(node_of(entry), settle(thread, entry, now));
     bp_thread_uncover(thread, parent_of(entry));
     return 1;
 }

@@ -19,6 +19,9 @@
 #define BP_STUB_CODE_SIZE 16
 #define BP_CALIBRATION_STUBS 2 /* the last ones */
 
+/* Functions that a ledger can tell apart. */
+#define BP_FUNCTIONS 65536
+
 enum bp_stub_kind {
     BP_STUB_CALL,
     BP_STUB_WAIT,
@@ -38,7 +41,7 @@ _Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to f
 struct bp_edge {
     uint64_t parent;
     uint64_t stub;
-    uint64_t total; /* &node->total, or &node->inner when the function is open already */
+    uint64_t node;
     uint64_t unused;
 };
 _Static_assert(sizeof(struct bp_edge) == 32, "edge");
@@ -50,6 +53,7 @@ _Static_assert(sizeof(struct bp_edge) == 32, "edge");
 /* What a thread needs and nobody reads after its death. */
 struct bp_local {
     struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
+    uint32_t open[BP_FUNCTIONS];    /* by function: its calls that are open */
     struct bp_edge *map;            /* all edges, open addressing */
     uint32_t map_size;
     uint32_t map_used;
@@ -77,12 +81,15 @@ struct bp_process {
     uint32_t clock;
     uint32_t on; /* 0 before init and after switching off */
     int32_t pid;
+    uint32_t functions;                    /* known to the profile */
     uint32_t threads;                      /* segments handed out */
     struct bp_thread *dead;                /* segments of ended threads */
     void (*arm)(struct bp_thread *thread); /* have bp_thread_end called when the thread ends */
     struct bp_tree *tree;
     struct bp_tree_slot *slot;
     uint32_t tree_off; /* the process has left the tree */
+    /* Greenlets move pieces of the stack away: a frame that seems gone may come back. */
+    uint32_t copies_stacks;
 };
 
 extern struct bp_process bp_process __attribute__((visibility("hidden")));
@@ -117,8 +124,13 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now);
 /* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
 void bp_thread_unwound(uint64_t sp);
 
-/* In a forked child: counters to zero, open calls marked as the parent's. */
-void bp_thread_after_fork(struct bp_thread *thread);
+/* Around fork, with the process lock held. The file's memory is shared with the child, and the
+ * parent goes on writing there before the child has moved out: what must not change is copied
+ * before. In the child, in its own file: the copy is put back, counters go to zero and open calls
+ * are marked as the parent's. */
+void bp_thread_before_fork(void);
+void bp_thread_after_fork_parent(void);
+void bp_thread_after_fork_child(void);
 
 /* Make `entry` the innermost call; close the innermost one as left without returning. */
 void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry);
@@ -128,13 +140,8 @@ void bp_thread_abandon(struct bp_thread *thread, uint64_t now);
 struct bp_thread *bp_thread_scratch(void);
 void bp_thread_scratch_free(struct bp_thread *thread);
 
-/* node.c: where the duration of a call of `stub` from `parent` goes: the address of its node's
- * total or inner. 0 without memory. */
-uint64_t bp_node_total(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
-static inline struct bp_node *bp_node_of(uint64_t total) {
-    return (struct bp_node *)(total & ~UINT64_C(63)); /* nodes lie at multiples of 64 */
-}
-
+/* node.c: the context of a call of `stub` from the node `parent`. NULL without memory. */
+struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
 struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func);
 void bp_node_reset_all(struct bp_thread *thread);
 

@@ -112,34 +112,34 @@ static int wrap_system(const char *command) {
     return timed.system(command);
 }
 
-static pid_t reaped(pid_t pid, int status) {
-    if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
-        bp_process_reaped(pid, status);
+static pid_t note_reaped(pid_t pid, const int *status) {
+    if (pid > 0 && (WIFEXITED(*status) || WIFSIGNALED(*status)))
+        bp_process_reaped(pid, *status);
     return pid;
 }
 
 static pid_t wrap_waitpid(pid_t pid, int *status, int options) {
-    int own;
-    int *place = status ? status : &own;
-    return reaped(timed.waitpid(pid, place, options), *place);
+    int own = 0, *place = status ? status : &own;
+    pid_t child = timed.waitpid(pid, place, options);
+    return note_reaped(child, place);
 }
 
 static pid_t wrap_wait(int *status) {
-    int own;
-    int *place = status ? status : &own;
-    return reaped(timed.wait(place), *place);
+    int own = 0, *place = status ? status : &own;
+    pid_t child = timed.wait(place);
+    return note_reaped(child, place);
 }
 
 static pid_t wrap_wait3(int *status, int options, struct rusage *usage) {
-    int own;
-    int *place = status ? status : &own;
-    return reaped(timed.wait3(place, options, usage), *place);
+    int own = 0, *place = status ? status : &own;
+    pid_t child = timed.wait3(place, options, usage);
+    return note_reaped(child, place);
 }
 
 static pid_t wrap_wait4(pid_t pid, int *status, int options, struct rusage *usage) {
-    int own;
-    int *place = status ? status : &own;
-    return reaped(timed.wait4(pid, place, options, usage), *place);
+    int own = 0, *place = status ? status : &own;
+    pid_t child = timed.wait4(pid, place, options, usage);
+    return note_reaped(child, place);
 }
 
 static int wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options) {

@@ -197,9 +197,10 @@ static inline uint64_t bp_bucket_low(unsigned bucket) {
 #define BP_NO_NODE UINT32_MAX
 
 /* One calling context of one thread: (parent node, function). A function that is open already is
- * not a new context: the inner call is counted on the outer one's node, its duration in `inner` and
- * not in `total`, so `total` is the time in which the function was open at least once. The number
- * of calls is the sum of the histogram plus that of `aborted`. */
+ * not a new context: the inner call is counted on the node of the outer one. Durations of calls
+ * during which the function was open further out go to `inner` and not to `total`, so over all
+ * nodes `total` is the time in which the function was open at least once. The number of calls is
+ * the sum of the histogram plus that of `aborted`. */
 struct bp_node {
     uint32_t parent; /* index among the thread's nodes; BP_NO_NODE for the root */
     uint32_t func;
@@ -224,8 +225,8 @@ struct bp_entry {
                        is free */
     uint64_t parent; /* address of the entry below */
     uint64_t node;   /* address of a bp_node */
-    uint64_t total;  /* address of the counter that takes the duration: the node's total or inner */
-    uint64_t sp;     /* where the return address was; low bits are flags */
+    uint64_t reserved;
+    uint64_t sp; /* where the return address was; low bits are flags */
 };
 _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 

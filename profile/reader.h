@@ -25,8 +25,7 @@ struct bp_open_call {
     uint64_t child;
     uint32_t node;
     uint32_t flags; /* BP_ENTRY_INHERITED */
-    bool counts_total;
-    bool counts_inner; /* its duration belongs to the node's `inner`; neither: nowhere */
+    bool outermost; /* no call of its function is open further out: `total` takes its duration */
 };
 
 struct bp_profile_thread {

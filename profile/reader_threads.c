@@ -79,9 +79,6 @@ static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_
         call.node = 0;
         return call;
     }
-    uint32_t counter = find_node(reader, thread, entry->total, &offset);
-    call.counts_total = counter == call.node && offset == offsetof(struct bp_node, total);
-    call.counts_inner = counter == call.node && offset == offsetof(struct bp_node, inner);
     return call;
 }
 
@@ -127,6 +124,20 @@ static int load_link(struct bp_reader *reader, const struct bp_profile_thread *t
     return 0;
 }
 
+/* From the root inwards: the first open call of a function is its outermost. */
+static int mark_outermost(const struct bp_reader *reader, struct bp_profile_thread *thread) {
+    bool *open = calloc(reader->profile->func_count, sizeof(*open));
+    if (!open)
+        return -ENOMEM;
+    for (uint32_t i = thread->open_count; i-- > 0;) {
+        uint32_t func = thread->nodes[thread->open[i].node].func;
+        thread->open[i].outermost = !open[func];
+        open[func] = true;
+    }
+    free(open);
+    return 0;
+}
+
 /* The chain current → … → root. It may be caught in the middle of a change or lead nowhere; then
  * the rest of the thread's time is its root's. */
 static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
@@ -147,8 +158,9 @@ static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
         address = entry.parent;
     }
     const struct bp_entry *root = &thread->info.root;
-    struct bp_open_call call = {.start = root->start, .child = root->child, .counts_total = true};
-    return add_open(thread, call, &allocated);
+    struct bp_open_call call = {.start = root->start, .child = root->child};
+    int result = add_open(thread, call, &allocated);
+    return result ? result : mark_outermost(reader, thread);
 }
 
 /* 1 if the thread is whole, 0 if a part of it is lost, or -errno. */

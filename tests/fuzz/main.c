@@ -62,10 +62,7 @@ static void make_seed(struct builder *builder) {
         for (uint32_t i = 0; i < 3; i++) {
             uint64_t node = builder_address(builder, nodes, i + 1);
             *(struct bp_entry *)builder_item(builder, entries, i) =
-                (struct bp_entry){.start = 5,
-                                  .parent = below_it,
-                                  .node = node,
-                                  .total = node + offsetof(struct bp_node, total)};
+                (struct bp_entry){.start = 5, .parent = below_it, .node = node};
             below_it = builder_address(builder, entries, i);
         }
         thread->current = below_it;

@@ -26,7 +26,6 @@ ENTRY_FLAGS = {"closed": 1, "suspended": 2, "inherited": 4}
 NODE = struct.Struct("<IIQQQQQQII96Q")
 ENTRY = struct.Struct("<8Q")
 THREAD_SIZE = 320
-TOTAL_OFFSET, INNER_OFFSET = 16, 24
 
 
 def bucket(ticks):
@@ -155,11 +154,10 @@ class Profile:
         address = self.place() + 64
         for item in opened:
             node = places[tuple(item["path"])]
-            counter = INNER_OFFSET if item.get("inner") else TOTAL_OFFSET
             flags = sum(ENTRY_FLAGS[name] for name in item.get("flags", []))
             parent = item.get("bad_parent", below)
             data += ENTRY.pack(0, 0, self.at(item["start"]), self.ticks(item.get("child", 0)),
-                               parent, node, node + counter, 0x1000 | flags)
+                               parent, node, 0, 0x1000 | flags)
             below = address + len(data) - ENTRY.size
         for last in thread.get("free_entries", []):
             data += ENTRY.pack(0, 0, self.at(last), 0, 0, 0, 0, 0)

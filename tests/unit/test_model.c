@@ -65,7 +65,6 @@ static void open_call(struct simulated *thread) {
     if (depth > 1)
         entry->parent = builder_address(&builder, thread->entries, depth - 2);
     entry->node = builder_address(&builder, thread->nodes, depth);
-    entry->total = entry->node + offsetof(struct bp_node, total);
 }
 
 static void close_call(struct simulated *thread) {

@@ -52,7 +52,6 @@ static void open_entry(size_t threads, size_t nodes, size_t entries, uint32_t in
     entry->start = 1000000000 + 1000 * (index + 1);
     entry->parent = parent;
     entry->node = builder_address(&builder, nodes, node);
-    entry->total = entry->node + offsetof(struct bp_node, total);
     thread->current = builder_address(&builder, entries, index);
 }
 
@@ -157,15 +156,13 @@ static void open_calls(void) {
     uint64_t root = builder_address(&builder, threads, 0) + offsetof(struct bp_thread, root);
     open_entry(threads, nodes, entries, 0, 1, root);
     open_entry(threads, nodes, entries, 1, 2, builder_address(&builder, entries, 0));
-    ((struct bp_entry *)builder_item(&builder, entries, 1))->total -=
-        offsetof(struct bp_node, total) - offsetof(struct bp_node, inner);
     struct bp_profile *profile = read_it(NULL);
     const struct bp_profile_thread *thread = &profile->threads[0];
     CHECK_EQUAL(thread->open_count, 3);
     CHECK_EQUAL(thread->open[0].node, 2);
-    CHECK(thread->open[0].counts_inner && !thread->open[0].counts_total);
+    CHECK(!thread->open[0].outermost); /* the same function as the next */
     CHECK_EQUAL(thread->open[1].node, 1);
-    CHECK(thread->open[1].counts_total);
+    CHECK(thread->open[1].outermost);
     CHECK_EQUAL(thread->open[2].node, 0);
     CHECK_TEXT(profile->missing, "");
     bp_profile_free(profile);
