@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "interpose/thread.h"
+#include "profile/sys.h"
 
 static struct { uint64_t device, inode; } state;
 
@@ -28,11 +28,14 @@ static int still_stderr(void) {
     return descriptor(&status) && status.st_dev == state.device && status.st_ino == state.inode;
 }
 
-static void write_line(const char *format, va_list arguments) {
+void bp_log(const char *format, ...) {
+    va_list arguments;
     char line[512] = "battprof: ";
     size_t used = strlen(line);
     int saved = errno;
+    va_start(arguments, format);
     int length = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
+    va_end(arguments);
     used += length < 0 ? 0 : (size_t)length;
     if (used > sizeof line - 2)
         used = sizeof line - 2;
@@ -42,25 +45,30 @@ static void write_line(const char *format, va_list arguments) {
     errno = saved;
 }
 
-void bp_log(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    write_line(format, arguments);
-    va_end(arguments);
-}
-
-void bp_switch_off(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    bp_process.on = 0;
-    struct bp_header *header = bp_process.writer.header;
-    if (header) {
-        va_list copy;
-        va_copy(copy, arguments);
-        vsnprintf(header->reason, sizeof header->reason, format, copy);
-        va_end(copy);
-        header->flags |= BP_OFF;
+/* strerror may translate, which takes locks and memory. */
+const char *bp_log_reason(int error) {
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return "permission denied";
+    case ENOENT:
+    case ENOTDIR:
+        return "there is no such directory";
+    case EROFS:
+        return "the file system is read-only";
+    case ENOSPC:
+    case EDQUOT:
+        return "no space left";
+    case EFBIG:
+        return "the limit on file size is too small";
+    case ENAMETOOLONG:
+        return "its name is too long";
+    case EMFILE:
+    case ENFILE:
+        return "too many open files";
+    case ENODEV:
+        return "the file system cannot map files";
+    default:
+        return "the system refused";
     }
-    write_line(format, arguments);
-    va_end(arguments);
 }

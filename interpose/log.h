@@ -14,7 +14,7 @@ void bp_log_init(void);
 /* One line, "battprof: " before it. At most a few in a process's life. */
 void bp_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Switch off for good: the reason goes to the header, where a report finds it, and to stderr. */
-void bp_switch_off(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Why a profile could not be written, in words. `error` is an errno. */
+const char *bp_log_reason(int error);
 
 #endif

@@ -288,9 +288,9 @@ static void after_fork_child(void) {
     state.ended = 0;
     bp_thread_after_fork_child();
     bp_unlock(&bp_process.lock, mask);
-    if (error)
+    if (error && !state.config.quiet)
         bp_log("forked process %d: no profile in %s: %s; the program goes on", bp_process.pid,
-               state.config.directory, strerror(-error));
+               state.config.directory, bp_log_reason(-error));
 }
 
 /* _Fork calls no handlers. */

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What battprof costs: called by tools/bench with the build directory; prints at most 80 columns.
 
-Ratios are taken within a round (all variants within a few milliseconds of each other) and then the
-median over all rounds; [brackets] hold the quartiles. Exit status 0 unless it could not measure."""
+Ratios are taken within a round (all variants within a few milliseconds of each other). Figures are
+medians over the quiet rounds, those in which a fixed piece of work without calls was not slowed
+down by others; [brackets] hold the quartiles over all rounds. Exit status 0 unless it could not measure."""
 import argparse
 import json
 import os
@@ -31,7 +32,7 @@ class Bench:
         self.run_batt = os.path.join(build, "dsl", "run_batt")
         self.folder = os.path.join(build, "tests", "bench")
         self.generations, self.rounds = (2, 8) if options.quick else (8, 25)
-        self.misses, self.directories, self.skipped = 0, 0, {}
+        self.misses, self.directories, self.skipped, self.slow = 0, 0, {}, []
         for path in (self.battprof, self.library, self.run_batt, self.path("bench_calls")):
             if not os.path.exists(path):
                 raise measure.CannotMeasure(f"{path}: is not built")
@@ -72,13 +73,17 @@ class Bench:
         self.misses += good is False
         print(f"  {title:<38}{value:>9}  {quartiles:<15}{target:<8}{verdict}".rstrip())
 
-    def ratio(self, title, values, limit, unit=""):
-        """A row whose median should be at most `limit`, or at least -limit if that is negative."""
+    def ratio(self, title, values, limit, unit="", chosen=None):
+        """A row whose median should be at most `limit`, or at least -limit if that is negative.
+        `chosen`: the rounds that the median is of."""
         quartiles = measure.spread(values)
-        if not quartiles:
-            print(f"  {title:<38}too few undisturbed rounds")
+        median = quartiles if chosen is None else \
+            measure.spread(v for i, v in enumerate(values) if i in chosen)
+        if not median:
+            print(f"  {title:<38}too few quiet rounds; all: "
+                  + (f"{quartiles[1]:.2f}" if quartiles else "too few with both threads at once"))
             return
-        low, middle, high = quartiles
+        low, middle, high = quartiles[0], median[1], quartiles[2]
         target = "" if limit is None else f"<= {limit}{unit}" if limit > 0 else f">= {-limit}{unit}"
         good = None if limit is None else middle <= limit if limit > 0 else middle >= -limit
         self.line(title, f"{middle:.2f}{unit}", f"[{low:.2f} {high:.2f}]", target, good)
@@ -118,15 +123,18 @@ class Bench:
             profiles.extend(s for s in subjects if s.name == "battprof")
             return subjects
 
-        samples = measure.interleave(start, questions, self.generations, self.rounds)
+        samples = measure.interleave(start, questions, self.generations, self.rounds,
+                                     probe="bare")
         self.counted(profiles)
+        slow = {"one 1": []}
         if "ltrace" in names:
             slow = measure.interleave(
                 lambda: [self.subject(name, "bench_calls") for name in ("bare", "ltrace")],
                 [("one 1", 1, None)], 1, 10)
-            samples["ltrace"] = slow["one 1"]
-        self.show_calls(samples, fast)
-        self.judge_calls(samples)
+        chosen = measure.quiet(samples)
+        self.slow = slow["one 1"]
+        self.show_calls(samples, fast, chosen)
+        self.judge_calls(samples, chosen)
 
     def counted(self, profiles):
         """Every call must be in the profile, or the figures are of something else."""
@@ -139,42 +147,45 @@ class Bench:
             if calls != made:
                 raise measure.CannotMeasure(f"the profile has {calls} of {made} calls")
 
-    def show_calls(self, samples, fast):
-        count = self.generations * self.rounds
-        print(f"ns per call above the bare call, median of {count} rounds in {self.generations} "
-              "processes each")
+    def show_calls(self, samples, fast, chosen):
+        count, kept = self.generations * self.rounds, sum(map(len, chosen.values()))
+        print(f"ns per call above the bare call; {count} rounds in {self.generations} processes "
+              f"each, {100 * kept // (count * len(SHAPES))} % quiet")
         print(f"  {'':<20}" + "".join(f"{title:>11}" for _, _, title in SHAPES))
         for name, title in TITLES.items():
+            if name in self.skipped:
+                print(f"  {title:<20} {self.skipped[name]}")
+                continue
             cells = []
             for what, _, _ in SHAPES:
-                rounds = samples[what]
-                if name == "ltrace":
-                    rounds = samples.get("ltrace", []) if what == "one 1" else []
+                rounds = [r for i, r in enumerate(samples[what]) if i in chosen[what]]
+                if name not in fast:
+                    rounds = self.slow if what == "one 1" else []
                 values = [r.get(name) for r in rounds] if name == "bare" else \
                     measure.above(rounds, name)
                 middle = measure.spread(values)
                 cells.append(f"{middle[1]:>11.1f}" if middle else f"{'-':>11}")
-            if name in self.skipped:
-                print(f"  {title:<20} {self.skipped[name]}")
-            elif name in fast or name == "ltrace":
-                print(f"  {title:<20}" + "".join(cells))
+            print(f"  {title:<20}" + "".join(cells))
 
-    def judge_calls(self, samples):
-        print("\nratios and targets" + " " * 40 + "quartiles      target")
+    def judge_calls(self, samples, chosen):
+        print(f"\n{'ratios and targets':<39}{'quiet':>10}  {'all, quartiles':<15}target")
         net = {(what, name): measure.above(rounds, name)
                for what, rounds in samples.items() for name in TITLES}
         for what, _, title in SHAPES:
             self.ratio(f"battprof / wrapper, {title}",
-                       measure.ratios(net[what, "battprof"], net[what, "wrapper"]), 1.3)
-        if "uftrace" not in self.skipped:
-            for what, _, title in SHAPES:
-                self.ratio(f"uftrace record / battprof, {title}",
-                           measure.ratios(net[what, "uftrace"], net[what, "battprof"]), -5)
+                       measure.ratios(net[what, "battprof"], net[what, "wrapper"]), 1.3,
+                       chosen=chosen[what])
+        for what, _, title in SHAPES if "uftrace" not in self.skipped else ():
+            self.ratio(f"uftrace record / battprof, {title}",
+                       measure.ratios(net[what, "uftrace"], net[what, "battprof"]), -5,
+                       chosen=chosen[what])
         for name in ("battprof", "wrapper"):
             for shape, title in (("one", "1 fn"), ("many", "64 fn")):
+                one, two = f"{shape} 1", f"{shape} 2"
                 self.ratio(f"{name}, 2 threads / 1 thread, {title}",
-                           measure.ratios(net[f"{shape} 2", name], net[f"{shape} 1", name]),
-                           SAME if name == "battprof" else None)
+                           measure.ratios(net[two, name], net[one, name]),
+                           SAME if name == "battprof" else None,
+                           chosen=chosen[one] & chosen[two])
 
     # Whole programs
 

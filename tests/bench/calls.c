@@ -2,7 +2,8 @@
  *
  * Makes calls and says how long they took. It stays alive and obeys lines on stdin,
  *
- *     SHAPE THREADS CALLS        SHAPE one, many or nested; THREADS 1 or 2; CALLS of each thread
+ *     SHAPE THREADS CALLS        SHAPE one, many, nested or probe; THREADS 1 or 2; CALLS of each
+ * thread
  *
  * answering "NS OVERLAP": nanoseconds per call, mean of the threads, and the percentage of the time
  * in which both ran. So tests/bench/measure.py can go round all variants in slices of less than a
@@ -57,6 +58,16 @@ static long call_nested(long calls, long x) {
     return x;
 }
 
+/* No calls, but instructions that keep the core as busy as it can be: takes longer when somebody
+ * (another guest of the host, too) uses the other hardware thread of the core. */
+static long spin(long calls, long x) {
+    for (long i = 0; i < calls; i++)
+        __asm__ volatile(".rept 8; add $1, %%eax; add $1, %%ecx; add $1, %%edx; add $1, %%esi;"
+                         "add $1, %%edi; add $1, %%r8d; .endr" ::
+                             : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "cc");
+    return x;
+}
+
 static struct slice run(void) {
     struct slice slice;
     long x = state.sink;
@@ -65,6 +76,8 @@ static struct slice run(void) {
         x = call_one(state.calls, x);
     else if (state.shape == 'm')
         x = call_many(state.calls, x);
+    else if (state.shape == 'p')
+        x = spin(state.calls, x);
     else
         x = call_nested(state.calls, x);
     slice.end = __rdtsc();

@@ -9,6 +9,8 @@ import subprocess
 SLICE_NS = 300_000  # short against the scheduler's time slice: most slices run undisturbed
 PATIENCE_S = 120
 TRIES = 4
+PROBE = "probe 1"
+QUIET = 1.15  # a round counts as quiet if a fixed piece of work took at most so many times its best
 OVERLAP_PCT = 80  # two threads must have run at the same time for this part of a slice
 
 
@@ -68,8 +70,9 @@ class Subject:
             raise CannotMeasure(f"{self.name}: does not end") from None
 
 
-def interleave(start, questions, generations, rounds):
-    """Rounds of slices {what: [{name: ns}]}. `start` makes the subjects anew in each generation:
+def interleave(start, questions, generations, rounds, probe=None):
+    """Rounds of slices {what: [{name: ns}]}. A subject named `probe` times fixed work before and
+    after each round: rounds[PROBE], the longer one. `start` makes the subjects anew in each generation:
     where memory happens to lie is then part of the spread. `questions` are (what, unit, names or
     None for all)."""
     samples = {what: [] for what, _, _ in questions}
@@ -79,10 +82,21 @@ def interleave(start, questions, generations, rounds):
             for what, unit, names in questions:
                 asked = [s for s in subjects if names is None or s.name in names]
                 asked = asked[number % len(asked):] + asked[:number % len(asked)]
-                samples[what].append({s.name: s.slice(what, unit) for s in asked})
+                prober = [s for s in subjects if s.name == probe]
+                before = [s.slice(PROBE, 1) for s in prober]
+                taken = {s.name: s.slice(what, unit) for s in asked}
+                taken[PROBE] = max(before + [s.slice(PROBE, 1) for s in prober], default=1)
+                samples[what].append(taken)
         for subject in subjects:
             subject.close()
     return samples
+
+
+def quiet(samples):
+    """For each `what` the numbers of its quiet rounds. The choice looks at the probe only."""
+    best = min(r[PROBE] for rounds in samples.values() for r in rounds)
+    return {what: {i for i, r in enumerate(rounds) if r[PROBE] <= QUIET * best}
+            for what, rounds in samples.items()}
 
 
 def spread(values):
