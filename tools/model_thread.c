@@ -69,7 +69,7 @@ static void add_open_calls(struct account *account) {
             start = inner_start;
         double self = clamp_ticks(start, inner_start) - (double)call->child;
         account->self[call->node] += self > 0 ? self : 0;
-        if (call->counts_total)
+        if (call->outermost)
             account->total[call->node] += clamp_ticks(start, end);
         show_in_flight(account, call, i, clamp_ticks(start, end));
         inner_start = start;
