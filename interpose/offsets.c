@@ -20,6 +20,7 @@ int main(void) {
     PRINT("ENTRY_SP", offsetof(struct bp_entry, sp));
     PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
+    PRINT("THREAD_PENDING", offsetof(struct bp_thread, pending));
     PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
     PRINT("LOCAL_OPEN", offsetof(struct bp_local, open));
     PRINT("NODE_FUNC", offsetof(struct bp_node, func));

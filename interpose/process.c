@@ -182,8 +182,10 @@ void bp_process_join_tree(const struct bp_config *config) {
 static void end_process(enum bp_process_state how, int status) {
     struct bp_header *header = bp_process.writer.header;
     uint64_t now = bp_clock_now(bp_process.clock);
-    if (bp_self && how == BP_EXITED)
+    if (bp_self && how == BP_EXITED) {
+        bp_thread_flush(bp_self);
         bp_thread_note_cpu(bp_self);
+    }
     header->last = bp_clock_pair_now(bp_process.clock);
     header->end = now;
     header->exit_status = status;

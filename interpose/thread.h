@@ -112,6 +112,9 @@ struct bp_thread *bp_thread_adopt(void);
 /* End it: open calls are counted as aborted. */
 void bp_thread_end(struct bp_thread *thread);
 
+/* Count the last call in its histogram. */
+void bp_thread_flush(struct bp_thread *thread);
+
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
 

@@ -18,9 +18,11 @@
 
 #include <stdint.h>
 
+#include "profile/format_device.h"
+
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-#define BP_MINOR 0
+#define BP_MINOR 1 /* 1: devices, kinds 9 to 14 */
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -103,7 +105,15 @@ enum bp_chunk_kind {
     BP_NODES = 5,   /* struct bp_node, of one thread */
     BP_ENTRIES = 6, /* struct bp_entry, of one thread */
     BP_REAPED = 7,  /* struct bp_reaped */
-    BP_TREE = 8     /* struct bp_tree, once, in the tree's first file */
+    BP_TREE = 8,    /* struct bp_tree, once, in the tree's first file */
+    /* Of no thread, see profile/format_device.h; a forked child begins without any. */
+    BP_DEVICES = 9,
+    BP_TRANSFERS = 10,
+    BP_KERNELS = 11,
+    BP_SPLITS = 12,
+    BP_WAITS = 13,
+    BP_COLLECTOR = 14, /* struct bp_collector, once */
+    BP_KINDS = 15
 };
 
 #define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */
@@ -154,6 +164,10 @@ enum bp_func_kind {
     BP_FUNC_FOLDED =
         4 /* parent of contexts beyond the limit of nodes; its children are functions */
 };
+
+/* Function flags. */
+#define BP_FUNC_CUDA                                                                               \
+    0x1u /* a call of the CUDA runtime or driver: its self time is split, bp_split */
 
 /* The first two functions of every file. */
 #define BP_FUNC_INDEX_ROOT 0
@@ -245,7 +259,10 @@ struct bp_thread {
     uint64_t free;    /* address of the first free entry */
     uint64_t current; /* address of the innermost open entry */
     uint64_t local;   /* address of memory private to the target */
-    uint64_t hot_reserved[5];
+    uint64_t pending; /* address of a counter of some histogram that the last call has still to
+                       * get: a reader adds 1 there. `nothing` if there is none */
+    uint64_t nothing;
+    uint64_t hot_reserved[3];
     struct bp_entry root;  /* the thread's own frame: node 0 */
     struct bp_entry alias; /* after fork: stands for the innermost call opened before it */
     uint32_t index;

@@ -68,6 +68,16 @@ static uint32_t find_node(const struct bp_reader *reader, const struct bp_profil
     return node < thread->node_count ? (uint32_t)node : BP_NO_NODE;
 }
 
+/* The call that returned last is not in its histogram yet. */
+static void count_pending(const struct bp_reader *reader, struct bp_profile_thread *thread) {
+    uint32_t offset;
+    uint32_t node = find_node(reader, thread, thread->info.pending, &offset);
+    uint32_t first = offsetof(struct bp_node, histogram);
+    if (node != BP_NO_NODE && offset >= first && offset % sizeof(uint64_t) == 0 &&
+        offset < sizeof(struct bp_node))
+        thread->nodes[node].histogram[(offset - first) / sizeof(uint64_t)]++;
+}
+
 static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_thread *thread,
                                     const struct bp_entry *entry) {
     struct bp_open_call call = {.start = entry->start, .child = entry->child};
@@ -182,8 +192,10 @@ static int load_thread(struct bp_reader *reader, struct bp_profile_thread *threa
     if (thread->node_count == 0)
         return 0;
     check_nodes(reader, thread);
-    if (state == BP_THREAD_LIVE)
+    if (state == BP_THREAD_LIVE) {
+        count_pending(reader, thread);
         result = load_open(reader, thread, chain);
+    }
     return result ? result : 1;
 }
 
