@@ -166,8 +166,7 @@ enum bp_func_kind {
 };
 
 /* Function flags. */
-#define BP_FUNC_CUDA                                                                               \
-    0x1u /* a call of the CUDA runtime or driver: its self time is split, bp_split */
+#define BP_FUNC_CUDA 0x1u /* a call of the CUDA runtime or driver; see bp_split */
 
 /* The first two functions of every file. */
 #define BP_FUNC_INDEX_ROOT 0

@@ -23,6 +23,12 @@ static const uint16_t item_sizes[] = {
     [BP_ENTRIES] = sizeof(struct bp_entry),
     [BP_REAPED] = sizeof(struct bp_reaped),
     [BP_TREE] = sizeof(struct bp_tree),
+    [BP_DEVICES] = sizeof(struct bp_device),
+    [BP_TRANSFERS] = sizeof(struct bp_transfer),
+    [BP_KERNELS] = sizeof(struct bp_kernel),
+    [BP_SPLITS] = sizeof(struct bp_split),
+    [BP_WAITS] = sizeof(struct bp_wait),
+    [BP_COLLECTOR] = sizeof(struct bp_collector),
 };
 
 static uint64_t round_to_page(uint64_t size) {
@@ -198,8 +204,12 @@ uint32_t bp_writer_string(struct bp_writer *writer, const char *text) {
     return chunk->first + at;
 }
 
+static int is_of_devices(const struct bp_chunk *chunk) {
+    return chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR;
+}
+
 static int kept_after_fork(const struct bp_chunk *chunk, uint32_t thread) {
-    return chunk->kind != BP_TREE && chunk->kind != BP_REAPED &&
+    return chunk->kind != BP_TREE && chunk->kind != BP_REAPED && !is_of_devices(chunk) &&
            (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
 }
 
@@ -234,16 +244,19 @@ static void detach_all(struct bp_writer *writer, uint32_t thread) {
     detach(writer->header, BP_PAGE);
     writer->header->flags |= BP_LOST_DISK;
     for (struct bp_chunk *chunk = writer->chunks; chunk; chunk = (void *)chunk->links[0])
-        if (kept_after_fork(chunk, thread))
+        if (kept_after_fork(chunk, thread) || is_of_devices(chunk))
             detach(chunk, chunk->size);
 }
 
 static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
     if (chunk->kind == BP_TREE)
         return; /* stays mapped: the child is in the same tree */
-    if (chunk->kind == BP_REAPED)
-        writer->open[BP_REAPED] = NULL;
-    BP_SYS2(SYS_munmap, chunk, chunk->size);
+    if (chunk->kind == BP_REAPED || is_of_devices(chunk))
+        writer->open[chunk->kind] = NULL;
+    if (is_of_devices(chunk))
+        detach(chunk, chunk->size); /* the collector may hold pointers to its items */
+    else
+        BP_SYS2(SYS_munmap, chunk, chunk->size);
 }
 
 int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread) {

@@ -19,8 +19,8 @@
 
 struct bp_writer {
     struct bp_header *header;
-    struct bp_chunk *chunks;            /* all of them, newest first, through links[0] */
-    struct bp_chunk *open[BP_TREE + 1]; /* by kind: where the next item of no thread goes */
+    struct bp_chunk *chunks;         /* all of them, newest first, through links[0] */
+    struct bp_chunk *open[BP_KINDS]; /* by kind: where the next item of no thread goes */
     char path[BP_WRITER_PATH];
     uint64_t device, inode; /* to know the file again when it is opened to grow */
 };
@@ -41,7 +41,8 @@ void bp_writer_commit(struct bp_writer *writer, enum bp_chunk_kind kind);
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text);
 
 /* In a forked child: go on in a file of its own, with all chunks of no thread and those of
- * `thread` at the same addresses. The parent's file is not touched again. */
+ * `thread` at the same addresses. What the parent knows of devices is left out; its items stay as
+ * private memory. The parent's file is not touched again. */
 int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread);
 
 static inline void *bp_chunk_items(struct bp_chunk *chunk) {
