@@ -169,7 +169,7 @@ static void start(char **environment) {
     main_stack((uint64_t)environment, &low, &high);
     if (on_main_thread())
         bp_thread_begin(low, high, 0);
-    bp_object_scan(0);
+    bp_object_scan(NULL, NULL);
     bp_lifetime_start();
     bp_calibrate();
     note_rate(bp_process.writer.header);

@@ -7,6 +7,7 @@
 #include "interpose/loader.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 
 #include "interpose/hook.h"
@@ -23,6 +24,8 @@ static struct {
     int (*dlclose)(void *);
 } real;
 
+static struct { int opening; /* calls of dlopen under way, on any thread */ } state;
+
 /* A `ret` in the text of the object that called; NULL: call the real function as ourselves. */
 static const void *return_of(void *caller) {
     struct bp_elf elf;
@@ -38,10 +41,12 @@ static void pin(const char *path) {
 
 static void *wrap_dlopen(const char *path, int flags) {
     const void *ret = return_of(__builtin_return_address(0));
+    __atomic_fetch_add(&state.opening, 1, __ATOMIC_SEQ_CST);
     void *handle = ret ? bp_call_as((void *)real.dlopen, ret, (void *)path, (void *)(long)flags, 0)
                        : real.dlopen(path, flags);
+    __atomic_fetch_sub(&state.opening, 1, __ATOMIC_SEQ_CST);
     if (handle) {
-        bp_object_scan(1);
+        bp_object_scan(((struct link_map *)handle)->l_ld, &state.opening);
         bp_object_pin(pin);
     }
     return handle;
@@ -63,7 +68,7 @@ static void *wrap_dlvsym(void *handle, const char *name, const char *version) {
 
 static int wrap_dlclose(void *handle) {
     int result = real.dlclose(handle);
-    bp_object_scan(1);
+    bp_object_scan_closed();
     return result;
 }
 

@@ -135,13 +135,36 @@ static void forget_unloaded(void) {
     }
 }
 
+/* What the opened object needs is as complete as itself. */
+static void mark_complete(struct bp_loaded *object) {
+    object->complete = 1;
+    for (uint32_t i = 0; i < state.count; i++) {
+        struct bp_loaded *other = &state.objects[i];
+        if (!other->complete && !other->gone && bp_elf_needs(&object->elf, other->elf.soname))
+            mark_complete(other);
+    }
+}
+
+/* Looks at `opening` after the objects were noted: a dlopen that begins later brings others. */
+static void find_complete(const void *opened, const int *opening) {
+    int all = !opening || __atomic_load_n(opening, __ATOMIC_SEQ_CST) == 0;
+    for (uint32_t i = 0; i < state.count; i++) {
+        struct bp_loaded *object = &state.objects[i];
+        if (all)
+            object->complete = 1;
+        else if (object->elf.dynamic == opened && !object->complete && !object->gone)
+            mark_complete(object);
+    }
+}
+
 static void patch_all(void) {
     uint32_t hooked = 0;
     for (uint32_t i = 0; i < state.count; i++)
         hooked += state.objects[i].hooked && !state.objects[i].gone;
     for (uint32_t i = 0; i < state.count; i++) {
         struct bp_loaded *object = &state.objects[i];
-        if (object->gone || object->unpatched || (object->patched && hooked == state.hooked))
+        if (object->gone || object->unpatched || !object->complete ||
+            (object->patched && hooked == state.hooked))
             continue; /* a new hooked object may be what lazy slots of old ones wait for */
         bp_patch(object, state.objects, state.count);
         object->patched = 1;
@@ -149,23 +172,39 @@ static void patch_all(void) {
     state.hooked = hooked;
 }
 
+struct scan {
+    const void *opened;
+    const int *opening;
+    int closed; /* only what went */
+};
+
 /* Runs inside dl_iterate_phdr, whose lock is recursive: nothing is unloaded meanwhile. Our lock
  * comes second, always. */
-static int scan(struct dl_phdr_info *info, size_t size, void *unused) {
+static int scan(struct dl_phdr_info *info, size_t size, void *argument) {
+    const struct scan *what = argument;
     (void)info;
     (void)size;
     uint64_t mask = bp_lock(&bp_hook_lock);
     state.scan++;
-    dl_iterate_phdr(note_object, unused);
+    dl_iterate_phdr(note_object, NULL);
     forget_unloaded();
-    patch_all();
+    if (!what->closed) {
+        find_complete(what->opened, what->opening);
+        patch_all();
+    }
+    state.late = 1; /* whatever comes from now on */
     bp_unlock(&bp_hook_lock, mask);
     return 1;
 }
 
-void bp_object_scan(int late) {
-    state.late = late;
-    dl_iterate_phdr(scan, NULL);
+void bp_object_scan(const void *opened, const int *opening) {
+    struct scan what = {.opened = opened, .opening = opening};
+    dl_iterate_phdr(scan, &what);
+}
+
+void bp_object_scan_closed(void) {
+    struct scan what = {.closed = 1};
+    dl_iterate_phdr(scan, &what);
 }
 
 /* The path of one object that is still to be pinned. */

@@ -9,8 +9,14 @@
 
 #include "interpose/elf.h"
 
-/* Find what is new and patch it. `late`: called because of dlopen. */
-void bp_object_scan(int late);
+/* Find what came and went, and patch what is new. An object that another thread's dlopen is still
+ * relocating must not be touched: `opened` is the dynamic section of the object whose dlopen has
+ * just returned, which with all it needs is complete; `opening` counts the calls of dlopen under
+ * way, and if there are none all objects are. Both NULL at the start. */
+void bp_object_scan(const void *opened, const int *opening);
+
+/* Find what went. */
+void bp_object_scan_closed(void);
 
 /* Call `pin` once for every hooked object that came late, with no lock held. */
 void bp_object_pin(void (*pin)(const char *path));
