@@ -6,9 +6,11 @@
 #include <sys/mman.h>
 
 #include "interpose/elf.h"
+#include "interpose/source.h"
 
 #define PATTERNS 64
 #define WRAP_TABLES 16
+#define HANDLES 256          /* of functions without a stub, made at a time */
 #define NAME_BITS (1u << 16) /* a Bloom filter of the names in the map: 8 kB */
 
 struct pattern {
@@ -237,14 +239,20 @@ void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object) {
     }
 }
 
-static uint32_t new_function(const char *name, uint32_t object, uint64_t address, uint16_t kind) {
+static uint32_t new_function(const struct bp_source_function *what, uint32_t object,
+                             uint64_t address) {
     uint32_t index = 0;
     uint64_t mask = bp_lock(&bp_process.lock);
-    uint32_t text = bp_writer_string(&bp_process.writer, name);
-    struct bp_func *func = bp_writer_item(&bp_process.writer, BP_FUNCS, &index);
-    if (func) {
-        *func = (struct bp_func){.name = text, .object = object, .address = address, .kind = kind};
-        bp_writer_commit(&bp_process.writer, BP_FUNCS);
+    struct bp_writer *writer = &bp_process.writer;
+    struct bp_func func = {.object = object, .address = address, .kind = what->kind};
+    func.name = bp_writer_string(writer, what->name);
+    func.module = bp_writer_string(writer, what->module ? what->module : "");
+    func.file = bp_writer_string(writer, what->file ? what->file : "");
+    func.line = what->line;
+    struct bp_func *place = bp_writer_item(writer, BP_FUNCS, &index);
+    if (place) {
+        *place = func;
+        bp_writer_commit(writer, BP_FUNCS);
         bp_process.functions = index + 1;
     }
     bp_unlock(&bp_process.lock, mask);
@@ -252,13 +260,36 @@ static uint32_t new_function(const char *name, uint32_t object, uint64_t address
 }
 
 uint32_t bp_hook_function(const char *name, uint16_t kind) {
-    return new_function(name, BP_NO_OBJECT, 0, kind);
+    struct bp_source_function what = {.name = name, .kind = kind};
+    return new_function(&what, BP_NO_OBJECT, 0);
+}
+
+struct bp_stub *bp_source_function(const struct bp_source_function *what) {
+    static struct bp_stub *handles;
+    static uint32_t left;
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    if (left == 0) {
+        handles = bp_pages_new(HANDLES * sizeof *handles);
+        left = handles ? HANDLES : 0;
+    }
+    struct bp_stub *handle = NULL;
+    if (left && bp_process.functions < BP_FUNCTIONS - BP_CALIBRATION_STUBS) {
+        handle = handles++;
+        left--;
+        handle->func = new_function(what, BP_NO_OBJECT, 0);
+        handle->kind = what->kind == BP_FUNC_WAIT ? BP_STUB_WAIT
+                       : what->kind == BP_FUNC_IO ? BP_STUB_IO
+                                                  : BP_STUB_CALL;
+    }
+    bp_unlock(&bp_hook_lock, mask);
+    return handle;
 }
 
 static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_t object,
                       enum bp_stub_kind kind) {
     static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO, BP_FUNC_IO};
-    bp_stubs[index].func = new_function(name, object, target, kinds[kind]);
+    struct bp_source_function what = {.name = name, .kind = kinds[kind]};
+    bp_stubs[index].func = new_function(&what, object, target);
     bp_stubs[index].kind = kind;
     bp_stubs[index].target = target;
 }

@@ -3,10 +3,12 @@
 
 #include <sys/mman.h>
 
+#include "interpose/source.h"
 #include "profile/clock.h"
 
 #define FIRST_ENTRIES 63 /* one page with its chunk header */
 #define LARGEST_ENTRIES 65536
+#define FLAGS UINT64_C(7)    /* of bp_entry.sp */
 #define SAME_STACK (1 << 20) /* foreign stacks: two places this near are on one stack */
 
 struct bp_process bp_process;
@@ -191,14 +193,9 @@ static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
     return type == 0100000 || type == 0040000 || type == 0060000 ? stub : stub + 1;
 }
 
-struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
-    struct bp_thread *thread = bp_self;
-    if (!thread && !(thread = bp_thread_adopt()))
-        return NULL;
-    uint64_t sp = (uint64_t)&registers->ret;
-    if (stub->kind == BP_STUB_IO_FD)
-        stub = stub_by_descriptor(stub, registers->rdi);
-    struct bp_entry *parent = settle_at(thread, sp, clock_now());
+/* Open a call of `stub` at `sp`, nested in what is open there. */
+static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
+    struct bp_entry *parent = sp ? settle_at(thread, sp, clock_now()) : current_of(thread);
     struct bp_node *node = bp_node_get(thread, parent->node, stub);
     struct bp_entry *entry = node ? entry_take(thread) : NULL;
     if (!entry)
@@ -206,13 +203,35 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     entry->parent = (uint64_t)parent;
     entry->node = (uint64_t)node;
     entry->child = 0;
-    entry->sp = sp;
+    entry->sp = sp ? sp : (parent->sp & ~FLAGS) - 8;
     entry->start = clock_now();
     local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
     if (stub->kind == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
     return entry;
+}
+
+struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
+    struct bp_thread *thread = bp_self;
+    if (!thread && !(thread = bp_thread_adopt()))
+        return NULL;
+    if (stub->kind == BP_STUB_IO_FD)
+        stub = stub_by_descriptor(stub, registers->rdi);
+    return open_call(thread, stub, (uint64_t)&registers->ret);
+}
+
+struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
+    struct bp_thread *thread = bp_self;
+    if (!thread && !(thread = bp_thread_adopt()))
+        return NULL;
+    return open_call(thread, function, sp & ~FLAGS);
+}
+
+void bp_source_leave(struct bp_entry *entry) {
+    struct bp_thread *thread = bp_self;
+    if (entry && thread && bp_thread_leave(entry, 0))
+        entry_give(thread, entry);
 }
 
 static int is_open(const struct bp_thread *thread, const struct bp_entry *entry) {
