@@ -3,7 +3,8 @@
 
 Ratios are taken within a round (all variants within a few milliseconds of each other). Figures are
 medians over the quiet rounds, those in which a fixed piece of work without calls was not slowed
-down by others; [brackets] hold the quartiles over all rounds. Exit status 0 unless it could not measure."""
+down by others; [brackets] hold the quartiles over all rounds. Exit status 0
+unless it could not measure."""
 import argparse
 import json
 import os
@@ -71,7 +72,7 @@ class Bench:
         """One row of the table of targets."""
         verdict = "" if good is None else "ok" if good else "MISSED"
         self.misses += good is False
-        print(f"  {title:<38}{value:>9}  {quartiles:<15}{target:<8}{verdict}".rstrip())
+        print(f"  {title:<37}{value:>8}  {quartiles:<14} {target:<9} {verdict}".rstrip())
 
     def ratio(self, title, values, limit, unit="", chosen=None):
         """A row whose median should be at most `limit`, or at least -limit if that is negative.
@@ -80,11 +81,12 @@ class Bench:
         median = quartiles if chosen is None else \
             measure.spread(v for i, v in enumerate(values) if i in chosen)
         if not median:
-            print(f"  {title:<38}too few quiet rounds; all: "
-                  + (f"{quartiles[1]:.2f}" if quartiles else "too few with both threads at once"))
+            print(f"  {title:<37}  too few quiet rounds; "
+                  + (f"all: {quartiles[1]:.2f}" if quartiles else "no others"))
             return
         low, middle, high = quartiles[0], median[1], quartiles[2]
-        target = "" if limit is None else f"<= {limit}{unit}" if limit > 0 else f">= {-limit}{unit}"
+        sign = "" if limit is None else "<=" if limit > 0 else ">="
+        target = f"{sign} {abs(limit)}{unit}" if sign else ""
         good = None if limit is None else middle <= limit if limit > 0 else middle >= -limit
         self.line(title, f"{middle:.2f}{unit}", f"[{low:.2f} {high:.2f}]", target, good)
 
@@ -100,7 +102,7 @@ class Bench:
         return names
 
     def works(self, name):
-        """Does this variant run at all? ptrace may be forbidden, LD_AUDIT ignored."""
+        """Does this variant run at all? ptrace may be forbidden."""
         try:
             probe = self.subject(name, "bench_calls")
             probe.ask("one 1", 8)
@@ -168,7 +170,7 @@ class Bench:
             print(f"  {title:<20}" + "".join(cells))
 
     def judge_calls(self, samples, chosen):
-        print(f"\n{'ratios and targets':<39}{'quiet':>10}  {'all, quartiles':<15}target")
+        print(f"\n{'ratios and targets':<39}{'quiet':>8}  {'all, quartiles':<15}target")
         net = {(what, name): measure.above(rounds, name)
                for what, rounds in samples.items() for name in TITLES}
         for what, _, title in SHAPES:
@@ -195,17 +197,19 @@ class Bench:
             self.path("bench_spawn"), count,
             ["", self.path("libbenchwrapper.so"), self.library], ["/bin/true"],
             {"BATTPROF_DIR": self.directory(), "BATTPROF_QUIET": "1"})
-        title = f"/bin/true, {count} runs: ms more, "
-        self.ratio(title + "battprof", [(a - b) / 1e6 for a, b in zip(ours, plain)], 5, " ms")
-        self.ratio(title + "wrapper", [(a - b) / 1e6 for a, b in zip(other, plain)], None, " ms")
+        title = f"/bin/true, {count} runs: "
+        self.ratio(title + "battprof adds", [(a - b) / 1e6 for a, b in zip(ours, plain)], 5, " ms")
+        self.ratio(title + "wrapper adds", [(a - b) / 1e6 for a, b in zip(other, plain)], None, " ms")
 
     def pipeline(self):
         count = 3 if self.options.quick else 15
         command = [self.run_batt, "-c", "100"]
         plain, ours = measure.spawn(self.path("bench_spawn"), count, ["", self.library], command,
                                     {"BATTPROF_DIR": self.directory(), "BATTPROF_QUIET": "1"})
-        self.ratio(f"run_batt -c 100, {count} runs: with / bare",
-                   [a / b for a, b in zip(ours, plain)], None)
+        low, _, high = measure.spread(a / b for a, b in zip(ours, plain))
+        middle = measure.spread(ours)[1] / measure.spread(plain)[1]
+        self.line(f"run_batt -c 100, {count} runs: with / bare", f"{middle:.2f}",
+                  f"[{low:.2f} {high:.2f}]", "", None)
 
     def file(self):
         each = (10 ** 9 if self.options.full else 10 ** 7 if self.options.quick else 10 ** 8) // 2
@@ -221,10 +225,8 @@ class Bench:
         for _ in range(5 if self.options.quick else 21):
             start = time.perf_counter()
             subprocess.run([self.battprof, "report", path], check=True, stdout=subprocess.DEVNULL)
-            times.append(time.perf_counter() - start)
-        low, middle, high = measure.spread(times)
-        self.line("  battprof report of that file", f"{middle:.4f} s", f"[{low:.4f} {high:.4f}]",
-                  "< 0.1 s", middle < 0.1)
+            times.append((time.perf_counter() - start) * 1e3)
+        self.ratio("  battprof report of that file", times, 100, " ms")
 
     def runtime(self):
         def start():
@@ -233,8 +235,8 @@ class Bench:
         generations = 1 if self.options.quick else 4
         samples = measure.interleave(start, [(name, 1, None) for name, _ in OPERATIONS],
                                      generations, self.rounds)
-        print(f"\n{'C runtime, ns, median of ' + str(generations * self.rounds) + ' rounds':<34}"
-              f"{'bare':>9}{'battprof':>10}{'more':>9}{'ratio':>8}  quartiles")
+        print(f"\n{'C runtime, ns, ' + str(generations * self.rounds) + ' rounds':<29}"
+              f"{'bare':>8}{'battprof':>10}{'more':>9}{'ratio':>8}  quartiles")
         for name, title in OPERATIONS:
             rounds = samples[name]
             plain = measure.spread([r["bare"] for r in rounds])[1]
@@ -242,7 +244,7 @@ class Bench:
             more = measure.spread(measure.above(rounds, "battprof"))[1]
             low, middle, high = measure.spread([r["battprof"] / r["bare"] for r in rounds])
             digits = 1 if plain < 10000 else 0
-            print(f"  {title:<32}{plain:>9.{digits}f}{ours:>10.{digits}f}{more:>9.{digits}f}"
+            print(f"  {title:<27}{plain:>8.{digits}f}{ours:>10.{digits}f}{more:>9.{digits}f}"
                   f"{middle:>8.2f}  [{low:.2f} {high:.2f}]")
 
 
@@ -270,7 +272,7 @@ def main():
             print(f"bench: could not measure: {error}", file=sys.stderr)
             return 1
     if not options.full:
-        print("\nFile and report: 1e8 calls here, 1e7 with --quick; --full makes the 1e9 of the target.")
+        print("\nThe target for file and report is for 1e9 calls: --full makes as many.")
     print(f"{bench.misses} targets missed" if bench.misses else "all targets met")
     return 0
 

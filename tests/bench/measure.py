@@ -71,10 +71,10 @@ class Subject:
 
 
 def interleave(start, questions, generations, rounds, probe=None):
-    """Rounds of slices {what: [{name: ns}]}. A subject named `probe` times fixed work before and
-    after each round: rounds[PROBE], the longer one. `start` makes the subjects anew in each generation:
+    """Rounds of slices {what: [{name: ns}]}. `start` makes the subjects anew in each generation:
     where memory happens to lie is then part of the spread. `questions` are (what, unit, names or
-    None for all)."""
+    None for all). The subject named `probe` times fixed work before and after each round: under
+    PROBE is the longer one."""
     samples = {what: [] for what, _, _ in questions}
     for _ in range(generations):
         subjects = start()
