@@ -28,8 +28,7 @@ __attribute__((format(printf, 3, 4))) static int fail(struct bp_read_error *erro
     return code;
 }
 
-/* Ends the text and takes out what could drive a terminal. */
-static void clean(char *text, size_t size) {
+void bp_reader_clean(char *text, size_t size) {
     text[size - 1] = 0;
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -37,15 +36,15 @@ static void clean(char *text, size_t size) {
 }
 
 static void clean_header(struct bp_header *header) {
-    clean(header->reason, sizeof(header->reason));
-    clean(header->executable, sizeof(header->executable));
-    clean(header->command, sizeof(header->command));
-    clean(header->directory, sizeof(header->directory));
-    clean(header->tree, sizeof(header->tree));
-    clean(header->host, sizeof(header->host));
-    clean(header->boot_id, sizeof(header->boot_id));
-    clean(header->version, sizeof(header->version));
-    clean(header->hooks, sizeof(header->hooks));
+    bp_reader_clean(header->reason, sizeof(header->reason));
+    bp_reader_clean(header->executable, sizeof(header->executable));
+    bp_reader_clean(header->command, sizeof(header->command));
+    bp_reader_clean(header->directory, sizeof(header->directory));
+    bp_reader_clean(header->tree, sizeof(header->tree));
+    bp_reader_clean(header->host, sizeof(header->host));
+    bp_reader_clean(header->boot_id, sizeof(header->boot_id));
+    bp_reader_clean(header->version, sizeof(header->version));
+    bp_reader_clean(header->hooks, sizeof(header->hooks));
 }
 
 static int check_kind(const struct bp_header *header, uint64_t got, struct bp_read_error *error) {
@@ -159,6 +158,8 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         result = load_funcs(reader);
     if (result == 0)
+        result = bp_reader_load_devices(reader);
+    if (result == 0)
         result = bp_reader_load_threads(reader);
     if (result == 0)
         result = load_names(reader);
@@ -169,6 +170,7 @@ static int load_all(struct bp_reader *reader) {
                             sizeof(struct bp_reaped), 0, &items, &reader->profile->reaped_count);
     if (result == 0)
         reader->profile->reaped = items;
+    bp_reader_check_devices(reader->profile);
     return result;
 }
 
@@ -257,6 +259,12 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile->funcs);
     free(profile->reaped);
     free(profile->tree);
+    free(profile->devices);
+    free(profile->transfers);
+    free(profile->kernels);
+    free(profile->splits);
+    free(profile->waits);
+    free(profile->collector);
     free(profile->strings);
     free(profile);
 }

@@ -44,6 +44,18 @@ struct bp_profile {
     struct bp_profile_thread *threads;
     struct bp_reaped *reaped;
     struct bp_tree *tree; /* NULL if the file has none */
+    /* Devices; thread numbers are those of bp_profile_thread.slot. */
+    struct bp_device *devices;
+    struct bp_transfer *transfers;
+    struct bp_kernel *kernels;
+    struct bp_split *splits;
+    struct bp_wait *waits;
+    struct bp_collector *collector; /* NULL if the file has none */
+    uint32_t device_count;
+    uint32_t transfer_count;
+    uint32_t kernel_count;
+    uint32_t split_count;
+    uint32_t wait_count;
     char *strings;
     size_t string_size;
     uint32_t object_count;

@@ -46,6 +46,18 @@ static size_t known_size(uint32_t kind) {
         return sizeof(struct bp_reaped);
     case BP_TREE:
         return sizeof(struct bp_tree);
+    case BP_DEVICES:
+        return sizeof(struct bp_device);
+    case BP_TRANSFERS:
+        return sizeof(struct bp_transfer);
+    case BP_KERNELS:
+        return sizeof(struct bp_kernel);
+    case BP_SPLITS:
+        return sizeof(struct bp_split);
+    case BP_WAITS:
+        return sizeof(struct bp_wait);
+    case BP_COLLECTOR:
+        return sizeof(struct bp_collector);
     default:
         return 0;
     }

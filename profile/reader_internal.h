@@ -52,5 +52,11 @@ struct bp_reader_chunk *bp_reader_resolve(const struct bp_reader *reader, uint32
                                           uint64_t address, uint32_t *index, uint32_t *offset);
 
 int bp_reader_load_threads(struct bp_reader *reader);
+int bp_reader_load_devices(struct bp_reader *reader);
+/* When threads and their nodes are known: contexts that do not exist become unknown ones. */
+void bp_reader_check_devices(struct bp_profile *profile);
+
+/* Ends the text and takes out what could drive a terminal. */
+void bp_reader_clean(char *text, size_t size);
 
 #endif

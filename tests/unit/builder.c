@@ -17,6 +17,12 @@ static const uint16_t item_sizes[] = {
     [BP_ENTRIES] = sizeof(struct bp_entry),
     [BP_REAPED] = sizeof(struct bp_reaped),
     [BP_TREE] = sizeof(struct bp_tree),
+    [BP_DEVICES] = sizeof(struct bp_device),
+    [BP_TRANSFERS] = sizeof(struct bp_transfer),
+    [BP_KERNELS] = sizeof(struct bp_kernel),
+    [BP_SPLITS] = sizeof(struct bp_split),
+    [BP_WAITS] = sizeof(struct bp_wait),
+    [BP_COLLECTOR] = sizeof(struct bp_collector),
 };
 
 void builder_init(struct builder *builder) {

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a profile says about devices. Contexts that do not exist are made unknown ones, numbers
+ * outside their lists the nearest harmless; a file from before format 1.1 has none of it.
+ */
+#include <stdlib.h>
+
+#include "profile/reader_internal.h"
+
+/* Threads are in the order of their slots. */
+static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
+                                                   uint32_t slot) {
+    uint32_t low = 0;
+    uint32_t high = profile->thread_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (profile->threads[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < profile->thread_count && profile->threads[low].slot == slot;
+    return found ? &profile->threads[low] : NULL;
+}
+
+static void check_context(const struct bp_profile *profile, uint32_t *thread, uint32_t *node) {
+    const struct bp_profile_thread *found = find_thread(profile, *thread);
+    if (found && *node < found->node_count)
+        return;
+    *thread = BP_NO_THREAD;
+    *node = BP_NO_NODE;
+}
+
+void bp_reader_check_devices(struct bp_profile *profile) {
+    for (uint32_t i = 0; i < profile->transfer_count; i++) {
+        struct bp_transfer *transfer = &profile->transfers[i];
+        check_context(profile, &transfer->thread, &transfer->node);
+        if (transfer->direction >= BP_DIRECTIONS)
+            transfer->direction = BP_D2D; /* of a newer writer: at least no host is in it */
+        if (transfer->source >= BP_MEMORIES)
+            transfer->source = BP_MEMORY_UNKNOWN;
+        if (transfer->target >= BP_MEMORIES)
+            transfer->target = BP_MEMORY_UNKNOWN;
+    }
+    for (uint32_t i = 0; i < profile->kernel_count; i++)
+        check_context(profile, &profile->kernels[i].thread, &profile->kernels[i].node);
+    for (uint32_t i = 0; i < profile->split_count; i++)
+        check_context(profile, &profile->splits[i].thread, &profile->splits[i].node);
+    for (uint32_t i = 0; i < profile->wait_count; i++) {
+        struct bp_wait *wait = &profile->waits[i];
+        check_context(profile, &wait->thread, &wait->node);
+        check_context(profile, &wait->launch_thread, &wait->launch_node);
+    }
+}
+
+/* NULL after the first failure, which stays in `result`. */
+static void *load(struct bp_reader *reader, enum bp_chunk_kind kind, size_t size, uint32_t *count,
+                  int *result) {
+    void *items;
+    if (*result == 0)
+        *result = bp_reader_load(reader, bp_reader_find(reader, kind, BP_NO_THREAD), size, 0,
+                                 &items, count);
+    return *result == 0 ? items : NULL;
+}
+
+/* Before the threads: a target makes a node first and names it here later. */
+int bp_reader_load_devices(struct bp_reader *reader) {
+    struct bp_profile *profile = reader->profile;
+    int result = 0;
+    uint32_t count = 0;
+    profile->devices =
+        load(reader, BP_DEVICES, sizeof(*profile->devices), &profile->device_count, &result);
+    profile->transfers =
+        load(reader, BP_TRANSFERS, sizeof(*profile->transfers), &profile->transfer_count, &result);
+    profile->kernels =
+        load(reader, BP_KERNELS, sizeof(*profile->kernels), &profile->kernel_count, &result);
+    profile->splits =
+        load(reader, BP_SPLITS, sizeof(*profile->splits), &profile->split_count, &result);
+    profile->waits = load(reader, BP_WAITS, sizeof(*profile->waits), &profile->wait_count, &result);
+    struct bp_collector *collector =
+        load(reader, BP_COLLECTOR, sizeof(*collector), &count, &result);
+    if (count == 0) {
+        free(collector);
+        return result;
+    }
+    bp_reader_clean(collector->library, sizeof(collector->library));
+    bp_reader_clean(collector->reason, sizeof(collector->reason));
+    profile->collector = collector;
+    return 0;
+}
