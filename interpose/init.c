@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include "interpose/log.h"
@@ -108,14 +109,15 @@ static uint64_t preserve_size(void) {
     return b;
 }
 
-static void main_stack(uint64_t here, uint64_t *low, uint64_t *high) {
+/* The kernel puts the program's name at the top of the main stack. */
+static void main_stack(uint64_t *low, uint64_t *high) {
     struct rlimit limit;
     uint64_t size = UINT64_C(1) << 30;
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
         size = limit.rlim_cur;
-    *high = here;
-    *low = here > size ? here - size : 0;
+    *high = getauxval(AT_EXECFN);
+    *low = *high > size ? *high - size : 0;
 }
 
 static void announce_hooks(void) {
@@ -148,7 +150,7 @@ static int on_main_thread(void) {
     return BP_SYS0(SYS_getpid) == BP_SYS0(SYS_gettid);
 }
 
-static void start(char **environment) {
+static void start(void) {
     uint64_t now, low, high;
     struct bp_config config = read_config();
     bp_process.clock = choose_clock();
@@ -166,7 +168,7 @@ static void start(char **environment) {
     bp_process_join_tree(&config);
     announce_hooks();
     bp_process.on = 1;
-    main_stack((uint64_t)environment, &low, &high);
+    main_stack(&low, &high);
     if (on_main_thread())
         bp_thread_begin(low, high, 0);
     bp_object_scan(NULL, NULL);
@@ -182,7 +184,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     read_variables(environment);
     const char *off = bp_config_variable("BATTPROF");
     if (!off || strcmp(off, "off") != 0)
-        start(environment);
+        start();
     errno = saved;
 }
 

@@ -58,6 +58,18 @@ static int is_slot(const ElfW(Rela) * relocation) {
     }
 }
 
+/* Text relocations are in pages that nobody may write to. */
+static int is_writable(const struct bp_elf *elf, uint64_t slot) {
+    for (int i = 0; i < elf->header_count; i++) {
+        const ElfW(Phdr) *header = &elf->headers[i];
+        uint64_t low = elf->base + header->p_vaddr;
+        if (header->p_type == PT_LOAD && header->p_flags & PF_W && slot >= low &&
+            slot + sizeof slot <= low + header->p_memsz)
+            return 1;
+    }
+    return 0;
+}
+
 static struct bp_hook *hook_of(const struct bp_loaded *object, const ElfW(Rela) * relocation,
                                const struct bp_loaded *all, uint32_t count) {
     uint64_t value = *(uint64_t *)(object->elf.base + relocation->r_offset);
@@ -104,7 +116,7 @@ void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t co
             struct bp_hook *hook = hook_of(object, relocation, all, count);
             uint64_t code = hook ? bp_hook_code(hook) : 0;
             uint64_t slot = object->elf.base + relocation->r_offset;
-            if (!code)
+            if (!code || !is_writable(&object->elf, slot))
                 continue;
             if (in_relro(&relro, slot))
                 open_relro(&relro);
