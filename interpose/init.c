@@ -145,7 +145,6 @@ static void note_rate(struct bp_header *header) {
     header->startup = now.ticks - header->start;
 }
 
-/* The stack's highest part holds the environment: whoever is in there is on the main stack. */
 static int on_main_thread(void) {
     return BP_SYS0(SYS_getpid) == BP_SYS0(SYS_gettid);
 }

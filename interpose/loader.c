@@ -26,6 +26,11 @@ static struct {
 
 static struct { int opening; /* calls of dlopen under way, on any thread */ } state;
 
+/* Only these look at the caller. */
+static int by_caller(void *handle) {
+    return handle == RTLD_NEXT || handle == RTLD_DEFAULT;
+}
+
 /* A `ret` in the text of the object that called; NULL: call the real function as ourselves. */
 static const void *return_of(void *caller) {
     struct bp_elf elf;
@@ -53,14 +58,14 @@ static void *wrap_dlopen(const char *path, int flags) {
 }
 
 static void *wrap_dlsym(void *handle, const char *name) {
-    const void *ret = return_of(__builtin_return_address(0));
+    const void *ret = by_caller(handle) ? return_of(__builtin_return_address(0)) : NULL;
     void *found = ret ? bp_call_as((void *)real.dlsym, ret, handle, (void *)name, 0)
                       : real.dlsym(handle, name);
     return found ? bp_hook_pointer(found) : NULL;
 }
 
 static void *wrap_dlvsym(void *handle, const char *name, const char *version) {
-    const void *ret = return_of(__builtin_return_address(0));
+    const void *ret = by_caller(handle) ? return_of(__builtin_return_address(0)) : NULL;
     void *found = ret ? bp_call_as((void *)real.dlvsym, ret, handle, (void *)name, (void *)version)
                       : real.dlvsym(handle, name, version);
     return found ? bp_hook_pointer(found) : NULL;

@@ -133,10 +133,24 @@ static uint64_t parse_number(const char **text) {
     return value;
 }
 
+/* The time on the run queue matters only to a thread that was off the CPU for long, and asking for
+ * it costs 20 µs. */
+#define OFF_CPU_NS 5000000
+
+static uint64_t ticks_to_ns(uint64_t ticks) {
+    uint64_t rate = bp_process.writer.header->ticks_per_s;
+    if (bp_process.clock == BP_CLOCK_MONOTONIC || rate < 1000000)
+        return ticks;
+    return ticks / (rate / 1000000) * 1000;
+}
+
 void bp_thread_note_cpu(struct bp_thread *thread) {
     char text[64] = "";
     const char *at = text;
-    thread->cpu_ns += bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    thread->cpu_ns += cpu;
+    if (ticks_to_ns(clock_now() - thread->start) < cpu + OFF_CPU_NS)
+        return;
     long fd = BP_SYS3(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;

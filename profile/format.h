@@ -42,7 +42,7 @@ enum bp_process_state {
 #define BP_SESSION 0x2u     /* written by `battprof run` itself: no threads of its own */
 #define BP_LATE 0x4u        /* loaded into a running process: what came before is not in here */
 #define BP_FORKED 0x8u      /* began with fork, not with exec */
-#define BP_LOST_DISK 0x10u  /* the disk was full: later chunks stayed in memory and are lost */
+#define BP_LOST_DISK 0x10u  /* the file could not grow: later chunks stayed in memory, lost */
 #define BP_LOST_STUBS 0x20u /* more functions than stubs: the rest was not hooked */
 #define BP_LOST_TREE 0x40u  /* could not join the wall page: its part of the wall is unknown */
 #define BP_OFF 0x80u        /* the profiler switched itself off; `reason` says why */
@@ -92,8 +92,9 @@ struct bp_header {
     char host[64];
     char boot_id[40];
     char version[16];
-    char hooks[256]; /* what was asked to be hooked */
-    char reserved[792];
+    char hooks[256];     /* what was asked to be hooked */
+    uint32_t lost_errno; /* why BP_LOST_DISK */
+    char reserved[788];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 

@@ -14,6 +14,10 @@
 #define FIRST_ITEMS 64
 #define LARGEST_CHUNK (4u << 20)
 
+/* The file grows by extents, so that most chunks take no system call. */
+#define FIRST_EXTENT (128u << 10) /* what a program with one thread needs */
+#define EXTENT (256u << 10)       /* four more threads */
+
 static const uint16_t item_sizes[] = {
     [BP_STRINGS] = 1,
     [BP_OBJECTS] = sizeof(struct bp_object),
@@ -117,19 +121,43 @@ int bp_writer_create(struct bp_writer *writer, const char *path) {
     return 0;
 }
 
-static void *grow(struct bp_writer *writer, uint64_t size) {
-    void *memory = (void *)-1L;
+/* Reserve and map the file from header->used on. 0 or -errno. */
+static int extend(struct bp_writer *writer, uint64_t size) {
     uint64_t offset = writer->header->used;
-    int fd = writer->header->flags & BP_LOST_DISK ? -ENOSPC : reopen(writer);
-    if (fd >= 0) {
-        if (reserve(fd, offset, size) == 0)
-            memory = map_file(fd, NULL, size, offset);
-        BP_SYS1(SYS_close, fd);
+    int fd = reopen(writer);
+    if (fd < 0)
+        return fd;
+    int error = reserve(fd, offset, size);
+    void *memory = error ? NULL : map_file(fd, NULL, size, offset);
+    BP_SYS1(SYS_close, fd);
+    if (error || bp_sys_failed(memory))
+        return error ? error : (int)(long)memory;
+    writer->spare = memory;
+    writer->spare_size = size;
+    return 0;
+}
+
+/* Memory for a chunk: what is left of the last extent, or a new one; a small one if the disk is
+ * nearly full. */
+static void *grow(struct bp_writer *writer, uint64_t size) {
+    struct bp_header *header = writer->header;
+    int lost = header->flags & BP_LOST_DISK, error = 0;
+    if (!lost && writer->spare_size < size) {
+        uint64_t extent = header->used == BP_PAGE ? FIRST_EXTENT : EXTENT;
+        error = extend(writer, size > extent ? size : extent);
+        if (error && size < extent)
+            error = extend(writer, size);
     }
-    if (!bp_sys_failed(memory))
+    if (!lost && !error) {
+        void *memory = writer->spare;
+        writer->spare += size;
+        writer->spare_size -= size;
         return memory;
-    writer->header->flags |= BP_LOST_DISK;
-    writer->header->lost_bytes += size;
+    }
+    if (error)
+        header->lost_errno = (uint32_t)-error;
+    header->flags |= BP_LOST_DISK;
+    header->lost_bytes += size;
     return map_anonymous(size);
 }
 
@@ -278,6 +306,8 @@ int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread) 
     writer->inode = status.st_ino;
     writer->header->flags &= ~BP_LOST_DISK;
     writer->header->lost_bytes = 0;
+    BP_SYS2(SYS_munmap, writer->spare, writer->spare_size);
+    writer->spare_size = 0;
     struct bp_chunk **link = &writer->chunks;
     for (struct bp_chunk *chunk = *link, *next; chunk; chunk = next) {
         next = (void *)chunk->links[0];

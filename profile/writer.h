@@ -22,6 +22,8 @@ struct bp_writer {
     struct bp_chunk *chunks;         /* all of them, newest first, through links[0] */
     struct bp_chunk *open[BP_KINDS]; /* by kind: where the next item of no thread goes */
     char path[BP_WRITER_PATH];
+    char *spare; /* mapped and reserved beyond header->used */
+    uint64_t spare_size;
     uint64_t device, inode; /* to know the file again when it is opened to grow */
 };
 

@@ -3,6 +3,7 @@
  * What the user should know before believing the numbers, in plain words, most important first:
  * an empty result, lost parts, estimated ends, sums that do not fit.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,8 +96,10 @@ static void note_lost(struct bp_model *model, const struct bp_model_process *pro
     else if (header->reason[0])
         bp_model_note(model, "process %d: %s", header->pid, header->reason);
     if (header->flags & BP_LOST_DISK)
-        bp_model_note(model, "process %d: the disk was full, %.1f MB of the profile are lost",
-                      header->pid, (double)header->lost_bytes / 1e6);
+        bp_model_note(model, "process %d: its file could not grow (%s), %.1f MB are lost",
+                      header->pid,
+                      strerror((int)(header->lost_errno ? header->lost_errno : ENOSPC)),
+                      (double)header->lost_bytes / 1e6);
     if (header->flags & BP_LOST_STUBS)
         bp_model_note(model, "process %d: more functions than stubs, the rest was not hooked",
                       header->pid);

@@ -156,6 +156,7 @@ static void open_calls(void) {
     uint64_t root = builder_address(&builder, threads, 0) + offsetof(struct bp_thread, root);
     open_entry(threads, nodes, entries, 0, 1, root);
     open_entry(threads, nodes, entries, 1, 2, builder_address(&builder, entries, 0));
+    ((struct bp_node *)builder_item(&builder, nodes, 2))->func = BUILDER_FUNC;
     struct bp_profile *profile = read_it(NULL);
     const struct bp_profile_thread *thread = &profile->threads[0];
     CHECK_EQUAL(thread->open_count, 3);
@@ -165,6 +166,22 @@ static void open_calls(void) {
     CHECK(thread->open[1].outermost);
     CHECK_EQUAL(thread->open[2].node, 0);
     CHECK_TEXT(profile->missing, "");
+    bp_profile_free(profile);
+}
+
+static void last_call_is_pending(void) {
+    size_t nodes, entries;
+    builder_names(&builder);
+    size_t threads = add_thread(3, &nodes, &entries);
+    struct bp_thread *thread = builder_item(&builder, threads, 0);
+    thread->pending = builder_address(&builder, nodes, 2) + offsetof(struct bp_node, histogram) +
+                      7 * sizeof(uint64_t);
+    struct bp_profile *profile = read_it(NULL);
+    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 1);
+    bp_profile_free(profile);
+    thread->pending += 4; /* no counter */
+    profile = read_it(NULL);
+    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 0);
     bp_profile_free(profile);
 }
 
