@@ -127,10 +127,10 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now);
 /* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
 void bp_thread_unwound(uint64_t sp);
 
-/* Around fork, with the process lock held. The file's memory is shared with the child, and the
- * parent goes on writing there before the child has moved out: what must not change is copied
- * before. In the child, in its own file: the copy is put back, counters go to zero and open calls
- * are marked as the parent's. */
+/* Begin a life on a segment: only the root is open. */
+void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_t now);
+
+/* fork.c: around fork, with the process lock held. */
 void bp_thread_before_fork(void);
 void bp_thread_after_fork_parent(void);
 void bp_thread_after_fork_child(void);
