@@ -22,6 +22,8 @@ OPERATIONS = (("mutex", "mutex lock+unlock, free"), ("read", "read 1 byte, file"
               ("dlsym", "dlsym"), ("thread", "thread create+join"), ("fork", "fork+_exit+wait"))
 TITLES = {"bare": "bare call, in all", "wrapper": "two-rdtsc wrapper", "battprof": "battprof",
           "uftrace": "uftrace record", "audit": "LD_AUDIT", "ltrace": "ltrace"}
+ENOUGH = 20  # quiet rounds of each shape; on a busy machine up to MOST times as many are made
+MOST = 3
 SAME = 1.05  # "no slower": the spread of two equal subjects on a quiet machine
 
 
@@ -34,6 +36,7 @@ class Bench:
         self.folder = os.path.join(build, "tests", "bench")
         self.generations, self.rounds = (2, 8) if options.quick else (8, 25)
         self.misses, self.directories, self.skipped, self.slow = 0, 0, {}, []
+        self.started = 0
         for path in (self.battprof, self.library, self.run_batt, self.path("bench_calls")):
             if not os.path.exists(path):
                 raise measure.CannotMeasure(f"{path}: is not built")
@@ -125,15 +128,21 @@ class Bench:
             profiles.extend(s for s in subjects if s.name == "battprof")
             return subjects
 
-        samples = measure.interleave(start, questions, self.generations, self.rounds,
-                                     probe="bare")
+        samples, chosen, self.started = {what: [] for what, _, _ in SHAPES}, {}, 0
+        while self.started < self.generations or (
+                self.started < MOST * self.generations and
+                min(map(len, chosen.values())) < ENOUGH):
+            for what, rounds in measure.interleave(start, questions, 1, self.rounds,
+                                                   probe="bare").items():
+                samples[what] += rounds
+            chosen = measure.quiet(samples)
+            self.started += 1
         self.counted(profiles)
         slow = {"one 1": []}
         if "ltrace" in names:
             slow = measure.interleave(
                 lambda: [self.subject(name, "bench_calls") for name in ("bare", "ltrace")],
                 [("one 1", 1, None)], 1, 10)
-        chosen = measure.quiet(samples)
         self.slow = slow["one 1"]
         self.show_calls(samples, fast, chosen)
         self.judge_calls(samples, chosen)
@@ -150,8 +159,8 @@ class Bench:
                 raise measure.CannotMeasure(f"the profile has {calls} of {made} calls")
 
     def show_calls(self, samples, fast, chosen):
-        count, kept = self.generations * self.rounds, sum(map(len, chosen.values()))
-        print(f"ns per call above the bare call; {count} rounds in {self.generations} processes "
+        count, kept = self.started * self.rounds, sum(map(len, chosen.values()))
+        print(f"ns per call above the bare call; {count} rounds in {self.started} processes "
               f"each, {100 * kept // (count * len(SHAPES))} % quiet")
         print(f"  {'':<20}" + "".join(f"{title:>11}" for _, _, title in SHAPES))
         for name, title in TITLES.items():

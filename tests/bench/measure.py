@@ -9,7 +9,7 @@ import subprocess
 SLICE_NS = 300_000  # short against the scheduler's time slice: most slices run undisturbed
 PATIENCE_S = 120
 TRIES = 4
-PROBE = "probe 1"
+PROBE = "probe"
 QUIET = 1.15  # a round counts as quiet if a fixed piece of work took at most so many times its best
 OVERLAP_PCT = 80  # two threads must have run at the same time for this part of a slice
 
@@ -83,9 +83,11 @@ def interleave(start, questions, generations, rounds, probe=None):
                 asked = [s for s in subjects if names is None or s.name in names]
                 asked = asked[number % len(asked):] + asked[:number % len(asked)]
                 prober = [s for s in subjects if s.name == probe]
-                before = [s.slice(PROBE, 1) for s in prober]
+                work = f"{PROBE} {what.split()[-1]}"  # on as many processors
+                before = [s.slice(work, 1) for s in prober]
                 taken = {s.name: s.slice(what, unit) for s in asked}
-                taken[PROBE] = max(before + [s.slice(PROBE, 1) for s in prober], default=1)
+                times = before + [s.slice(work, 1) for s in prober]
+                taken[PROBE] = max((t or float("inf") for t in times), default=1)
                 samples[what].append(taken)
         for subject in subjects:
             subject.close()
