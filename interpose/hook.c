@@ -320,10 +320,20 @@ uint64_t bp_hook_code(struct bp_hook *hook) {
 
 void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind) {
     uint64_t mask = bp_lock(&bp_hook_lock);
-    struct bp_hook *hook = bp_hook_find((uint64_t)target);
-    uint64_t code = new_stub((uint64_t)target, name, hook ? hook->object : BP_NO_OBJECT, kind);
+    uint64_t code = new_stub((uint64_t)target, name, BP_NO_OBJECT, kind);
     bp_unlock(&bp_hook_lock, mask);
     return (void *)code;
+}
+
+void bp_hook_place_stubs(void) {
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    for (uint32_t i = 0; i < state.stubs; i++) {
+        const struct bp_hook *hook = bp_hook_find(bp_stubs[i].target);
+        struct bp_func *func = bp_writer_get(&bp_process.writer, BP_FUNCS, bp_stubs[i].func);
+        if (hook && func)
+            func->object = hook->object;
+    }
+    bp_unlock(&bp_hook_lock, mask);
 }
 
 void *bp_hook_pointer(void *function) {

@@ -39,6 +39,9 @@ void bp_hook_wraps(const struct bp_wrap *wraps, size_t count);
 /* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. */
 void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind);
 
+/* After the first scan: tell the profile which objects the targets of such stubs are in. */
+void bp_hook_place_stubs(void);
+
 /* What a pointer to a function should be: its stub or wrapper, else itself. */
 void *bp_hook_pointer(void *function);
 

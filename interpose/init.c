@@ -171,6 +171,7 @@ static void start(void) {
     if (on_main_thread())
         bp_thread_begin(low, high, 0);
     bp_object_scan(NULL, NULL);
+    bp_hook_place_stubs();
     bp_lifetime_start();
     bp_calibrate();
     note_rate(bp_process.writer.header);

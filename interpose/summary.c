@@ -25,10 +25,7 @@ struct sums {
 };
 
 static void *item(enum bp_chunk_kind kind, uint32_t index) {
-    for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0])
-        if (c->kind == kind && index >= c->first && index - c->first < c->count)
-            return (char *)bp_chunk_items(c) + (size_t)(index - c->first) * c->item_size;
-    return NULL;
+    return bp_writer_get(&bp_process.writer, kind, index);
 }
 
 static const char *library_of(const struct bp_func *func) {

@@ -214,6 +214,14 @@ void bp_writer_commit(struct bp_writer *writer, enum bp_chunk_kind kind) {
     __atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
 }
 
+void *bp_writer_get(const struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t index) {
+    for (struct bp_chunk *c = writer->chunks; c; c = (struct bp_chunk *)c->links[0])
+        if (c->kind == kind && c->thread == BP_NO_THREAD && index >= c->first &&
+            index - c->first < c->count)
+            return (char *)bp_chunk_items(c) + (size_t)(index - c->first) * c->item_size;
+    return NULL;
+}
+
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text) {
     uint32_t length = 1;
     while (length < 4096 && text[length - 1])

@@ -39,6 +39,9 @@ struct bp_chunk *bp_writer_chunk(struct bp_writer *writer, enum bp_chunk_kind ki
 void *bp_writer_item(struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t *index);
 void bp_writer_commit(struct bp_writer *writer, enum bp_chunk_kind kind);
 
+/* An item that was committed, by its index; NULL if there is none. */
+void *bp_writer_get(const struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t index);
+
 /* Index of a copy of `text`; 0, the empty string, without memory. */
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text);
 
