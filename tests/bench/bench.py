@@ -24,6 +24,7 @@ TITLES = {"bare": "bare call, in all", "wrapper": "two-rdtsc wrapper", "battprof
           "uftrace": "uftrace record", "audit": "LD_AUDIT", "ltrace": "ltrace"}
 ENOUGH = 20  # quiet rounds of each shape; on a busy machine up to MOST times as many are made
 MOST = 3
+FEWEST = 8  # with fewer quiet rounds there is no verdict
 SAME = 1.05  # "no slower": the spread of two equal subjects on a quiet machine
 
 
@@ -83,7 +84,7 @@ class Bench:
         quartiles = measure.spread(values)
         median = quartiles if chosen is None else \
             measure.spread(v for i, v in enumerate(values) if i in chosen)
-        if not median:
+        if not median or chosen is not None and len(chosen) < FEWEST:
             print(f"  {title:<37}  too few quiet rounds; "
                   + (f"all: {quartiles[1]:.2f}" if quartiles else "no others"))
             return
@@ -163,6 +164,8 @@ class Bench:
         print(f"ns per call above the bare call; {count} rounds in {self.started} processes "
               f"each, {100 * kept // (count * len(SHAPES))} % quiet")
         print(f"  {'':<20}" + "".join(f"{title:>11}" for _, _, title in SHAPES))
+        print(f"  {'quiet rounds':<20}"
+              + "".join(f"{len(chosen[what]):>11}" for what, _, _ in SHAPES))
         for name, title in TITLES.items():
             if name in self.skipped:
                 print(f"  {title:<20} {self.skipped[name]}")
