@@ -37,7 +37,7 @@ class Bench:
         self.folder = os.path.join(build, "tests", "bench")
         self.generations, self.rounds = (2, 8) if options.quick else (8, 25)
         self.misses, self.directories, self.skipped, self.slow = 0, 0, {}, []
-        self.started = 0
+        self.started, self.unknown = 0, 0
         for path in (self.battprof, self.library, self.run_batt, self.path("bench_calls")):
             if not os.path.exists(path):
                 raise measure.CannotMeasure(f"{path}: is not built")
@@ -85,6 +85,7 @@ class Bench:
         median = quartiles if chosen is None else \
             measure.spread(v for i, v in enumerate(values) if i in chosen)
         if not median or chosen is not None and len(chosen) < FEWEST:
+            self.unknown += limit is not None
             print(f"  {title:<37}  too few quiet rounds; "
                   + (f"all: {quartiles[1]:.2f}" if quartiles else "no others"))
             return
@@ -285,7 +286,8 @@ def main():
             return 1
     if not options.full:
         print("\nThe target for file and report is for 1e9 calls: --full makes as many.")
-    print(f"{bench.misses} targets missed" if bench.misses else "all targets met")
+    print(f"{bench.misses} targets missed, {bench.unknown} without verdict"
+          if bench.misses or bench.unknown else "all targets met")
     return 0
 
 
