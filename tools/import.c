@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The import command: which tool wrote a file, by its first bytes, and where the profile goes.
+ */
+#include "tools/import.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/commands.h"
+#include "tools/memory.h"
+#include "tools/page.h"
+
+struct settings {
+    const char *output;
+};
+
+static const struct bp_option options[] = {
+    {"output", 'o', "FILE", "write the profile to FILE; of one trace only", bp_option_text,
+     offsetof(struct settings, output)},
+};
+
+const struct bp_command bp_command_import = {
+    .name = "import",
+    .summary = "make profiles of traces that other tools recorded",
+    .usage = "[options] FILE...",
+    .about = "Turns traces into profiles, for the same reports: SQLite exports of Nsight Systems "
+             "(nsys export --type sqlite) and JSON of the PyTorch profiler, also as .json.gz. "
+             "The profile of FILE is FILE.bp.",
+    .next = "battprof import trace.sqlite; battprof report --by transfer trace.sqlite.bp",
+    .options = options,
+    .option_count = BP_OPTION_COUNT(options),
+    .main = bp_cmd_import,
+};
+
+typedef int import_fn(struct bp_trace *trace, const char *path, struct bp_error *error);
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text);
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+static import_fn *choose(const char *path, struct bp_error *error) {
+    static const unsigned char gzip[2] = {0x1f, 0x8b};
+    unsigned char head[64] = {0};
+    FILE *file = fopen(path, "rbe");
+    if (!file) {
+        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    size_t got = fread(head, 1, sizeof(head), file);
+    int failed = ferror(file) ? errno : 0;
+    fclose(file);
+    size_t blank = strspn((const char *)head, " \t\r\n");
+    if (got >= 16 && memcmp(head, "SQLite format 3", 16) == 0)
+        return bp_import_nsys;
+    if (memcmp(head, gzip, sizeof(gzip)) == 0 || (blank < got && strchr("{[", head[blank])))
+        return bp_import_kineto;
+    if (failed)
+        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(failed));
+    else if (got == 0)
+        bp_error_set(error, BP_FAILED, "%s: an empty file", path);
+    else if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
+        bp_error_set(error, BP_FAILED,
+                     "%s: Nsight's own format; export it first: nsys export --type sqlite %s", path,
+                     path);
+    else if (memcmp(head, BP_MAGIC, 8) == 0)
+        bp_error_set(error, BP_FAILED, "%s: is a profile already: battprof report %s", path, path);
+    else
+        bp_error_set(error, BP_FAILED,
+                     "%s: neither an SQLite export of Nsight Systems nor JSON of the PyTorch "
+                     "profiler",
+                     path);
+    return NULL;
+}
+
+static void tell(const struct bp_trace *trace, const char *path) {
+    uint64_t calls = 0;
+    uint64_t kernels = 0;
+    uint64_t sets = 0;
+    char number[3][32];
+    for (uint32_t i = 0; i < trace->frame_count; i++)
+        calls += trace->funcs[trace->frames[i].func].flags & BP_FUNC_CUDA ? 1 : 0;
+    for (uint32_t i = 0; i < trace->work_count; i++) {
+        kernels += trace->works[i].kernel;
+        sets += !trace->works[i].kernel && trace->works[i].direction == BP_MEMSET;
+    }
+    printf("%s: %u thread%s, %s CUDA calls, %s kernels, %s copies\n", path, trace->thread_count,
+           trace->thread_count == 1 ? "" : "s", bp_page_count(calls, number[0]),
+           bp_page_count(kernels, number[1]),
+           bp_page_count(trace->work_count - kernels - sets, number[2]));
+    if (trace->missing[0])
+        bp_note("%s: %s", path, trace->missing);
+}
+
+static int import_file(const char *path, const char *output, struct bp_error *error) {
+    struct bp_trace trace;
+    import_fn *import = choose(path, error);
+    if (!import)
+        return -1;
+    bp_trace_init(&trace);
+    int result = import(&trace, path, error);
+    if (result == 0)
+        result = bp_trace_write(&trace, path, output, error);
+    if (result == 0)
+        tell(&trace, output);
+    bp_trace_fini(&trace);
+    return result;
+}
+
+int bp_cmd_import(int argc, char **argv, struct bp_error *error) {
+    struct settings settings = {0};
+    char *output = NULL;
+    int result = 0;
+    int first = bp_options_parse(&bp_command_import, &settings, argc, argv, error);
+    if (first <= 0)
+        return first == 0 ? BP_FINE : BP_USAGE;
+    if (first == argc) {
+        bp_error_set(error, BP_USAGE, "import: no FILE; 'battprof help import' says which kinds");
+        return BP_USAGE;
+    }
+    if (settings.output && argc - first > 1) {
+        bp_error_set(error, BP_USAGE, "import: -o is for one FILE, not %d", argc - first);
+        return BP_USAGE;
+    }
+    for (int i = first; i < argc && result == 0; i++) {
+        size_t size = strlen(argv[i]) + 4;
+        free(output);
+        output = settings.output ? bp_copy_text(settings.output) : bp_alloc(size, 1);
+        if (!settings.output)
+            snprintf(output, size, "%s.bp", argv[i]);
+        result = import_file(argv[i], output, error);
+    }
+    if (result == 0)
+        printf("next: battprof report --by transfer %s\n", output);
+    free(output);
+    return result ? BP_FAILED : BP_FINE;
+}

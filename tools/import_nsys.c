@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Nsight Systems, exported with `nsys export --type sqlite`. A table is there only if there was
+ * data for it, and columns come and go with the version: a query that cannot be made leaves out its
+ * table and says so. Memory kinds are CUPTI's minus 1; copies 11 to 13 are migrations of managed
+ * memory. A global id holds the process in bits 24 to 47 and the thread in the lowest 24.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#include "tools/import.h"
+#include "tools/memory.h"
+
+struct nsys {
+    struct bp_trace *trace;
+    sqlite3 *database;
+    uint64_t host_copies; /* host to host: no device in it */
+    uint64_t runtime_rows;
+};
+
+typedef void row_fn(struct nsys *nsys, sqlite3_stmt *row);
+
+static uint64_t number(sqlite3_stmt *row, int column) {
+    sqlite3_int64 value = sqlite3_column_int64(row, column);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static const char *text(sqlite3_stmt *row, int column) {
+    const char *value = (const char *)sqlite3_column_text(row, column);
+    return value ? value : "";
+}
+
+static int64_t process_of(uint64_t global) {
+    return (int64_t)(global >> 24 & 0xffffff);
+}
+
+static bool has_table(struct nsys *nsys, const char *table) {
+    sqlite3_stmt *row = NULL;
+    bool found = false;
+    if (sqlite3_prepare_v2(nsys->database, "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &row,
+                           NULL) == SQLITE_OK) {
+        sqlite3_bind_text(row, 1, table, -1, SQLITE_STATIC);
+        found = sqlite3_step(row) == SQLITE_ROW;
+    }
+    sqlite3_finalize(row);
+    return found;
+}
+
+/* Rows of one query; a table that is not there is nothing to speak of. */
+static void each(struct nsys *nsys, const char *table, const char *query, row_fn *take) {
+    sqlite3_stmt *row = NULL;
+    uint64_t rows = 0;
+    if (!has_table(nsys, table))
+        return;
+    int result = sqlite3_prepare_v2(nsys->database, query, -1, &row, NULL);
+    if (result != SQLITE_OK) {
+        bp_trace_miss(nsys->trace, "%s left out: %s", table, sqlite3_errmsg(nsys->database));
+        return;
+    }
+    while ((result = sqlite3_step(row)) == SQLITE_ROW) {
+        take(nsys, row);
+        rows++;
+    }
+    if (result != SQLITE_DONE)
+        bp_trace_miss(nsys->trace, "%s: damaged after %llu rows", table, (unsigned long long)rows);
+    sqlite3_finalize(row);
+}
+
+static void take_call(struct nsys *nsys, sqlite3_stmt *row) {
+    uint64_t global = number(row, 2);
+    struct bp_trace_frame frame = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .thread = bp_trace_thread(nsys->trace, process_of(global), (int64_t)(global & 0xffffff)),
+        .correlation = number(row, 3),
+        .func = bp_trace_cuda_func(nsys->trace, text(row, 4)),
+    };
+    nsys->runtime_rows++;
+    bp_trace_frame(nsys->trace, &frame);
+}
+
+/* A range of NVTX: what the program said it was doing. */
+static void take_range(struct nsys *nsys, sqlite3_stmt *row) {
+    uint64_t global = number(row, 2);
+    struct bp_trace_func func = {(char *)text(row, 3), "NVTX", "", "", 0, BP_FUNC_CALL, 0};
+    if (!func.name[0])
+        func.name = "(range)";
+    struct bp_trace_frame frame = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .thread = bp_trace_thread(nsys->trace, process_of(global), (int64_t)(global & 0xffffff)),
+        .func = bp_trace_func(nsys->trace, &func),
+    };
+    bp_trace_frame(nsys->trace, &frame);
+}
+
+static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
+    struct bp_trace_work work = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .device = (uint32_t)number(row, 2),
+        .correlation = number(row, 3),
+        .process = (uint32_t)process_of(number(row, 4)),
+        .name = bp_trace_name(nsys->trace, text(row, 5)),
+        .kernel = true,
+    };
+    bp_trace_work(nsys->trace, &work);
+}
+
+static uint8_t memory_of(sqlite3_stmt *row, int column) {
+    static const uint8_t kinds[] = {BP_MEMORY_PAGEABLE, BP_MEMORY_PINNED,  BP_MEMORY_DEVICE,
+                                    BP_MEMORY_ARRAY,    BP_MEMORY_MANAGED, BP_MEMORY_DEVICE,
+                                    BP_MEMORY_MANAGED};
+    uint64_t kind = number(row, column);
+    bool known = sqlite3_column_type(row, column) != SQLITE_NULL && kind < sizeof(kinds);
+    return known ? kinds[kind] : BP_MEMORY_UNKNOWN;
+}
+
+static void take_copy(struct nsys *nsys, sqlite3_stmt *row) {
+    /* By copyKind: HtoD, DtoH, HtoA, AtoH, AtoA, AtoD, DtoA, DtoD, HtoH, PtoP, managed. */
+    static const uint8_t directions[] = {BP_D2D, BP_H2D, BP_D2H, BP_H2D, BP_D2H, BP_D2D, BP_D2D,
+                                         BP_D2D, BP_D2D, BP_D2D, BP_P2P, BP_H2D, BP_D2H, BP_D2D};
+    uint64_t kind = number(row, 6);
+    if (kind == 9) {
+        nsys->host_copies++;
+        return;
+    }
+    struct bp_trace_work work = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .device = (uint32_t)number(row, 2),
+        .correlation = number(row, 3),
+        .process = (uint32_t)process_of(number(row, 4)),
+        .bytes = number(row, 5),
+        .direction = kind < sizeof(directions) ? directions[kind] : BP_D2D,
+        .source = memory_of(row, 7),
+        .target = memory_of(row, 8),
+    };
+    if (kind >= 11 && kind <= 13)
+        work.source = work.target = BP_MEMORY_MANAGED;
+    bp_trace_work(nsys->trace, &work);
+}
+
+static void take_memset(struct nsys *nsys, sqlite3_stmt *row) {
+    struct bp_trace_work work = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .device = (uint32_t)number(row, 2),
+        .correlation = number(row, 3),
+        .process = (uint32_t)process_of(number(row, 4)),
+        .bytes = number(row, 5),
+        .direction = BP_MEMSET,
+        .target = BP_MEMORY_DEVICE,
+    };
+    bp_trace_work(nsys->trace, &work);
+}
+
+static void take_device(struct nsys *nsys, sqlite3_stmt *row) {
+    struct bp_trace_device *device = bp_trace_device(nsys->trace, (uint32_t)number(row, 0));
+    if (device->name)
+        return;
+    device->name = bp_copy_text(text(row, 1));
+    device->memory = number(row, 2);
+}
+
+static void take_thread_name(struct nsys *nsys, sqlite3_stmt *row) {
+    uint64_t global = number(row, 0);
+    int64_t key[2] = {process_of(global), (int64_t)(global & 0xffffff)};
+    uint32_t thread = bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+    if (thread != BP_TABLE_NONE)
+        snprintf(nsys->trace->threads[thread].name, sizeof(nsys->trace->threads[thread].name), "%s",
+                 text(row, 1));
+}
+
+static void take_process(struct nsys *nsys, sqlite3_stmt *row) {
+    if (process_of(number(row, 0)) == nsys->trace->pid)
+        snprintf(nsys->trace->executable, sizeof(nsys->trace->executable), "%s", text(row, 1));
+}
+
+static void take_command(struct nsys *nsys, sqlite3_stmt *row) {
+    snprintf(nsys->trace->command, sizeof(nsys->trace->command), "%s", text(row, 0));
+}
+
+static void take_start(struct nsys *nsys, sqlite3_stmt *row) {
+    nsys->trace->realtime = number(row, 0) + nsys->trace->start;
+}
+
+/* The process with the first CUDA call stands for all. */
+static void describe(struct nsys *nsys) {
+    struct bp_trace *trace = nsys->trace;
+    if (trace->thread_count)
+        trace->pid = trace->threads[0].process;
+    each(nsys, "ThreadNames",
+         "SELECT t.globalTid, s.value FROM ThreadNames t JOIN StringIds s ON s.id = t.nameId",
+         take_thread_name);
+    each(nsys, "PROCESSES", "SELECT globalPid, name FROM PROCESSES", take_process);
+    each(nsys, "META_DATA_CAPTURE",
+         "SELECT value FROM META_DATA_CAPTURE WHERE name = 'PROCESS_0:COMMAND'", take_command);
+    each(nsys, "TARGET_INFO_SESSION_START_TIME",
+         "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", take_start);
+    if (!trace->command[0])
+        snprintf(trace->command, sizeof(trace->command), "%s", trace->executable);
+}
+
+static void read_tables(struct nsys *nsys) {
+    each(nsys, "TARGET_INFO_GPU", "SELECT id, name, totalMemory FROM TARGET_INFO_GPU", take_device);
+    each(nsys, "CUPTI_ACTIVITY_KIND_RUNTIME",
+         "SELECT r.start, r.end, r.globalTid, r.correlationId, s.value"
+         " FROM CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = r.nameId",
+         take_call);
+    each(nsys, "NVTX_EVENTS",
+         "SELECT n.start, n.end, n.globalTid, COALESCE(n.text, s.value) FROM NVTX_EVENTS n"
+         " LEFT JOIN StringIds s ON s.id = n.textId WHERE n.eventType = 59 AND n.end NOT NULL",
+         take_range);
+    each(nsys, "CUPTI_ACTIVITY_KIND_KERNEL",
+         "SELECT k.start, k.end, k.deviceId, k.correlationId, k.globalPid, s.value"
+         " FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = k.demangledName",
+         take_kernel);
+    each(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY",
+         "SELECT start, end, deviceId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind"
+         " FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+         take_copy);
+    each(nsys, "CUPTI_ACTIVITY_KIND_MEMSET",
+         "SELECT start, end, deviceId, correlationId, globalPid, bytes"
+         " FROM CUPTI_ACTIVITY_KIND_MEMSET",
+         take_memset);
+}
+
+static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
+    struct bp_trace *trace = nsys->trace;
+    if (trace->frame_count + trace->work_count == 0 && trace->missing[0])
+        return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path, trace->missing);
+    if (trace->frame_count + trace->work_count == 0)
+        return bp_error_set(error, BP_FAILED,
+                            "%s: an export of Nsight Systems without CUDA calls, kernels or copies;"
+                            " record with: nsys profile --trace cuda",
+                            path);
+    if (nsys->runtime_rows == 0)
+        bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
+    if (nsys->host_copies)
+        bp_trace_miss(trace, "%llu host-to-host copies left out",
+                      (unsigned long long)nsys->host_copies);
+    return 0;
+}
+
+static int read_database(struct nsys *nsys, const char *path, struct bp_error *error) {
+    sqlite3_stmt *row = NULL;
+    int result =
+        sqlite3_prepare_v2(nsys->database, "SELECT count(*) FROM sqlite_master", -1, &row, NULL);
+    sqlite3_finalize(row);
+    if (result != SQLITE_OK)
+        return bp_error_set(error, BP_FAILED, "%s: damaged or cut: %s; export it again", path,
+                            sqlite3_errmsg(nsys->database));
+    if (!has_table(nsys, "StringIds"))
+        return bp_error_set(error, BP_FAILED,
+                            "%s: an SQLite file, but no export of Nsight Systems (it has no table "
+                            "StringIds)",
+                            path);
+    read_tables(nsys);
+    if (check(nsys, path, error))
+        return -1;
+    describe(nsys);
+    return 0;
+}
+
+int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *error) {
+    struct nsys nsys = {.trace = trace};
+    int result;
+    if (sqlite3_open_v2(path, &nsys.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+        result = read_database(&nsys, path, error);
+    else
+        result = bp_error_set(error, BP_FAILED, "%s: %s", path, sqlite3_errmsg(nsys.database));
+    sqlite3_close(nsys.database);
+    return result;
+}

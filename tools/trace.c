@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filling a trace: functions, threads and names are numbered as they come.
+ */
+#include "tools/trace.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+
+void bp_trace_init(struct bp_trace *trace) {
+    *trace = (struct bp_trace){.start = UINT64_MAX};
+    bp_trace_func(trace, &(struct bp_trace_func){"", "", "", "", 0, BP_FUNC_ROOT, 0});
+    bp_trace_func(trace, &(struct bp_trace_func){"", "", "", "", 0, BP_FUNC_FOLDED, 0});
+}
+
+void bp_trace_fini(struct bp_trace *trace) {
+    for (uint32_t i = 0; i < trace->func_count; i++) {
+        free(trace->funcs[i].name);
+        free(trace->funcs[i].library);
+        free(trace->funcs[i].file);
+        free(trace->funcs[i].module);
+    }
+    for (uint32_t i = 0; i < trace->thread_count; i++)
+        free(trace->threads[i].nodes);
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        free(trace->devices[i].name);
+    for (uint32_t i = 0; i < trace->name_count; i++)
+        free(trace->names[i]);
+    free(trace->funcs);
+    free(trace->frames);
+    free(trace->works);
+    free(trace->threads);
+    free(trace->devices);
+    free(trace->names);
+    free(trace->sums.transfers);
+    free(trace->sums.kernels);
+    free(trace->sums.splits);
+    free(trace->sums.waits);
+    bp_table_fini(&trace->func_table);
+    bp_table_fini(&trace->thread_table);
+    bp_table_fini(&trace->name_table);
+}
+
+uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func) {
+    char key[4096];
+    int length =
+        snprintf(key, sizeof(key), "%u:%u:%u:%.200s:%.200s:%.1000s:%.2000s", func->kind,
+                 func->flags, func->line, func->library, func->module, func->file, func->name);
+    uint32_t number = bp_table_put(&trace->func_table, key, (size_t)length);
+    if (number < trace->func_count)
+        return number;
+    void *list = trace->funcs;
+    struct bp_trace_func *fresh = bp_append(&list, trace->func_count++, sizeof(*fresh));
+    trace->funcs = list;
+    *fresh = *func;
+    fresh->name = bp_copy_text(func->name);
+    fresh->library = bp_copy_text(func->library);
+    fresh->file = bp_copy_text(func->file);
+    fresh->module = bp_copy_text(func->module);
+    return number;
+}
+
+uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name) {
+    char plain[512];
+    bool runtime = strncmp(name, "cuda", 4) == 0;
+    snprintf(plain, sizeof(plain), "%s", name);
+    char *version = strstr(plain, "_v");
+    size_t digits = version ? strspn(version + 2, "0123456789") : 0;
+    /* cuMemcpyHtoD_v2 is the driver's own name, cudaMemcpy_v3020 that of a CUPTI callback. */
+    if (runtime && digits >= 4 && version[2 + digits] == 0)
+        *version = 0;
+    struct bp_trace_func func = {
+        plain, runtime ? "libcudart" : "libcuda", "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
+    return bp_trace_func(trace, &func);
+}
+
+uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid) {
+    int64_t key[2] = {process, tid};
+    uint32_t number = bp_table_put(&trace->thread_table, key, sizeof(key));
+    if (number < trace->thread_count)
+        return number;
+    void *list = trace->threads;
+    struct bp_trace_thread *fresh = bp_append(&list, trace->thread_count++, sizeof(*fresh));
+    trace->threads = list;
+    fresh->process = (int32_t)process;
+    fresh->tid = (int32_t)tid;
+    fresh->main = process == tid;
+    fresh->start = UINT64_MAX;
+    return number;
+}
+
+uint32_t bp_trace_name(struct bp_trace *trace, const char *name) {
+    uint32_t number = bp_table_put(&trace->name_table, name, strlen(name));
+    if (number == trace->name_count) {
+        void *list = trace->names;
+        *(char **)bp_append(&list, trace->name_count++, sizeof(char *)) = bp_copy_text(name);
+        trace->names = list;
+    }
+    return number;
+}
+
+struct bp_trace_device *bp_trace_device(struct bp_trace *trace, uint32_t index) {
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (trace->devices[i].index == index)
+            return &trace->devices[i];
+    void *list = trace->devices;
+    struct bp_trace_device *fresh = bp_append(&list, trace->device_count++, sizeof(*fresh));
+    trace->devices = list;
+    fresh->index = index;
+    return fresh;
+}
+
+static void span(struct bp_trace *trace, uint64_t start, uint64_t end) {
+    if (start < trace->start)
+        trace->start = start;
+    if (end > trace->end)
+        trace->end = end;
+}
+
+void bp_trace_frame(struct bp_trace *trace, const struct bp_trace_frame *frame) {
+    struct bp_trace_thread *thread = &trace->threads[frame->thread];
+    if (frame->end < frame->start)
+        return;
+    void *list = trace->frames;
+    *(struct bp_trace_frame *)bp_append(&list, trace->frame_count++, sizeof(*frame)) = *frame;
+    trace->frames = list;
+    if (frame->start < thread->start)
+        thread->start = frame->start;
+    if (frame->end > thread->end)
+        thread->end = frame->end;
+    span(trace, frame->start, frame->end);
+}
+
+void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work) {
+    if (work->end < work->start)
+        return;
+    void *list = trace->works;
+    struct bp_trace_work *fresh = bp_append(&list, trace->work_count++, sizeof(*fresh));
+    trace->works = list;
+    *fresh = *work;
+    bp_trace_device(trace, work->device);
+    span(trace, work->start, work->end);
+    if (work->kernel)
+        return;
+    /* Through the host for want of peer access: two records, but between devices all the same. */
+    bool between = work->source == BP_MEMORY_DEVICE && work->target == BP_MEMORY_DEVICE;
+    if (between && (work->direction == BP_H2D || work->direction == BP_D2H))
+        fresh->direction = BP_P2P;
+}
+
+void bp_trace_miss(struct bp_trace *trace, const char *format, ...) {
+    size_t used = strlen(trace->missing);
+    va_list arguments;
+    if (used > 0 && used + 2 < sizeof(trace->missing))
+        used += (size_t)snprintf(trace->missing + used, sizeof(trace->missing) - used, "; ");
+    va_start(arguments, format);
+    vsnprintf(trace->missing + used, sizeof(trace->missing) - used, format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the device work of a trace comes to, by calling context: the same sums that the collector
+ * keeps inside a target, by the same arithmetic (cuda/attribute.h), from complete arrays.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/trace.h"
+
+struct attribution {
+    struct bp_trace *trace;
+    struct bp_table calls;     /* (process, correlation) */
+    uint32_t *call_frames;     /* by number in `calls`: index of the frame */
+    struct bp_table transfers; /* the keys of bp_transfer, up to `flags` */
+    struct bp_table kernels;   /* (name, thread, node, device) */
+    struct bp_table splits;    /* (thread, node) */
+    struct bp_table waits;     /* (thread, node, launching thread, launching node) */
+    struct bp_call_interval *intervals;
+    struct bp_work_interval *works;
+    uint32_t interval_count;
+};
+
+static bool is_cuda(const struct bp_trace *trace, const struct bp_trace_frame *frame) {
+    return trace->funcs[frame->func].flags & BP_FUNC_CUDA;
+}
+
+static void collect_calls(struct attribution *attribution) {
+    struct bp_trace *trace = attribution->trace;
+    for (uint32_t i = 0; i < trace->frame_count; i++) {
+        const struct bp_trace_frame *frame = &trace->frames[i];
+        if (!is_cuda(trace, frame))
+            continue;
+        attribution->intervals[attribution->interval_count++] =
+            (struct bp_call_interval){frame->start, frame->end, frame->thread, frame->node};
+        uint64_t key[2] = {(uint64_t)trace->threads[frame->thread].process, frame->correlation};
+        uint32_t known = attribution->calls.count;
+        if (frame->correlation && bp_table_put(&attribution->calls, key, sizeof(key)) == known)
+            attribution->call_frames[known] = i;
+    }
+}
+
+static const struct bp_trace_frame *find_call(const struct attribution *attribution,
+                                              const struct bp_trace_work *work) {
+    uint64_t key[2] = {(uint64_t)(int32_t)work->process, work->correlation};
+    uint32_t number = bp_table_get(&attribution->calls, key, sizeof(key));
+    if (work->correlation == 0 || number == BP_TABLE_NONE)
+        return NULL;
+    return &attribution->trace->frames[attribution->call_frames[number]];
+}
+
+static void widen(uint64_t time, uint64_t count, uint64_t *min, uint64_t *max) {
+    if (count == 1 || time < *min)
+        *min = time;
+    if (time > *max)
+        *max = time;
+}
+
+static uint32_t add_transfer(struct attribution *attribution, const struct bp_trace_work *work,
+                             const struct bp_trace_frame *call) {
+    struct bp_trace_sums *sums = &attribution->trace->sums;
+    bool async = call && strstr(attribution->trace->funcs[call->func].name, "Async");
+    struct bp_transfer key = {
+        .thread = call ? call->thread : BP_NO_THREAD,
+        .node = call ? call->node : BP_NO_NODE,
+        .device = work->device,
+        .direction = work->direction,
+        .source = work->source,
+        .target = work->target,
+        .flags = async ? BP_TRANSFER_ASYNC : 0,
+    };
+    uint32_t number =
+        bp_table_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));
+    if (number == sums->transfer_count) {
+        void *list = sums->transfers;
+        *(struct bp_transfer *)bp_append(&list, sums->transfer_count++, sizeof(key)) = key;
+        sums->transfers = list;
+    }
+    struct bp_transfer *transfer = &sums->transfers[number];
+    uint64_t time = work->end - work->start;
+    transfer->count++;
+    transfer->bytes += work->bytes;
+    transfer->device_time += time;
+    widen(time, transfer->count, &transfer->min, &transfer->max);
+    transfer->sizes[bp_size_bucket(work->bytes)]++;
+    if (work->bytes < BP_SMALL_COPY) {
+        transfer->small_count++;
+        transfer->small_bytes += work->bytes;
+        transfer->small_time += time;
+    }
+    return number;
+}
+
+static uint32_t add_kernel(struct attribution *attribution, const struct bp_trace_work *work,
+                           const struct bp_trace_frame *call) {
+    struct bp_trace_sums *sums = &attribution->trace->sums;
+    struct bp_kernel key = {
+        .name = work->name,
+        .thread = call ? call->thread : BP_NO_THREAD,
+        .node = call ? call->node : BP_NO_NODE,
+        .device = work->device,
+    };
+    uint32_t number = bp_table_put(&attribution->kernels, &key, offsetof(struct bp_kernel, count));
+    if (number == sums->kernel_count) {
+        void *list = sums->kernels;
+        *(struct bp_kernel *)bp_append(&list, sums->kernel_count++, sizeof(key)) = key;
+        sums->kernels = list;
+    }
+    struct bp_kernel *kernel = &sums->kernels[number];
+    uint64_t time = work->end - work->start;
+    kernel->count++;
+    kernel->device_time += time;
+    widen(time, kernel->count, &kernel->min, &kernel->max);
+    return number;
+}
+
+static void collect_works(struct attribution *attribution) {
+    struct bp_trace *trace = attribution->trace;
+    for (uint32_t i = 0; i < trace->work_count; i++) {
+        const struct bp_trace_work *work = &trace->works[i];
+        const struct bp_trace_frame *call = find_call(attribution, work);
+        bool of_host = !work->kernel && work->direction <= BP_D2H;
+        trace->sums.unmatched += !call;
+        attribution->works[i] = (struct bp_work_interval){
+            .start = work->start,
+            .end = work->end,
+            .thread = call ? call->thread : BP_NO_THREAD,
+            .node = call ? call->node : BP_NO_NODE,
+            .device = work->device < UINT16_MAX ? (uint16_t)work->device : UINT16_MAX,
+            .kind = work->kernel ? BP_WORK_KERNEL
+                    : of_host    ? BP_WORK_COPY
+                                 : BP_WORK_OTHER,
+            .owner = work->kernel ? add_kernel(attribution, work, call)
+                                  : add_transfer(attribution, work, call),
+        };
+    }
+}
+
+static struct bp_split *get_split(struct attribution *attribution, uint32_t thread, uint32_t node) {
+    struct bp_trace_sums *sums = &attribution->trace->sums;
+    uint32_t key[2] = {thread, node};
+    uint32_t number = bp_table_put(&attribution->splits, key, sizeof(key));
+    if (number == sums->split_count) {
+        void *list = sums->splits;
+        struct bp_split *fresh = bp_append(&list, sums->split_count++, sizeof(*fresh));
+        sums->splits = list;
+        fresh->thread = thread;
+        fresh->node = node;
+    }
+    return &sums->splits[number];
+}
+
+static void add_wait(struct attribution *attribution, const struct bp_charge *charge) {
+    struct bp_trace_sums *sums = &attribution->trace->sums;
+    struct bp_kernel *kernel = &sums->kernels[charge->owner];
+    uint32_t key[4] = {charge->thread, charge->node, kernel->thread, kernel->node};
+    uint32_t number = bp_table_put(&attribution->waits, key, sizeof(key));
+    if (number == sums->wait_count) {
+        void *list = sums->waits;
+        *(struct bp_wait *)bp_append(&list, sums->wait_count++, sizeof(struct bp_wait)) =
+            (struct bp_wait){key[0], key[1], key[2], key[3], 0, 0};
+        sums->waits = list;
+    }
+    sums->waits[number].time += charge->time;
+    kernel->wait += charge->time;
+}
+
+static void take_charge(void *data, const struct bp_charge *charge) {
+    struct attribution *attribution = data;
+    struct bp_transfer *transfers = attribution->trace->sums.transfers;
+    if (charge->kind == BP_CHARGE_HIDDEN) {
+        transfers[charge->owner].hidden += charge->time;
+        return;
+    }
+    struct bp_split *split = get_split(attribution, charge->thread, charge->node);
+    split->time += charge->time;
+    if (charge->kind == BP_CHARGE_TRANSFER) {
+        split->transfer += charge->time;
+        transfers[charge->owner].exposed += charge->time;
+    } else if (charge->kind == BP_CHARGE_WAIT) {
+        split->wait += charge->time;
+        add_wait(attribution, charge);
+    }
+}
+
+void bp_trace_attribute(struct bp_trace *trace) {
+    struct attribution attribution = {.trace = trace};
+    attribution.call_frames = bp_alloc(trace->frame_count, sizeof(uint32_t));
+    attribution.intervals = bp_alloc(trace->frame_count, sizeof(*attribution.intervals));
+    attribution.works = bp_alloc(trace->work_count, sizeof(*attribution.works));
+    collect_calls(&attribution);
+    collect_works(&attribution);
+    void *memory = bp_alloc(bp_window_size(attribution.interval_count, trace->work_count), 1);
+    bp_attribute(attribution.intervals, attribution.interval_count, attribution.works,
+                 trace->work_count, memory, trace->sums.busy, take_charge, &attribution);
+    for (uint32_t i = 0; i < attribution.interval_count; i++)
+        get_split(&attribution, attribution.intervals[i].thread, attribution.intervals[i].node)
+            ->calls++;
+    free(memory);
+    free(attribution.call_frames);
+    free(attribution.intervals);
+    free(attribution.works);
+    bp_table_fini(&attribution.calls);
+    bp_table_fini(&attribution.transfers);
+    bp_table_fini(&attribution.kernels);
+    bp_table_fini(&attribution.splits);
+    bp_table_fini(&attribution.waits);
+}
