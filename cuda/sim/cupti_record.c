@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See cupti.h. CUPTI's clock is CLOCK_REALTIME.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda/sim/cupti.h"
+
+size_t bp_cupti_size(uint32_t kind) {
+    switch (kind) {
+#define X(kind, structure, in11, in12, in13)                                                       \
+    case kind:                                                                                     \
+        return BP_SIM_CUDA == 11 ? (in11) : BP_SIM_CUDA == 12 ? (in12) : (in13);
+        BP_CUPTI_SIZES(X)
+#undef X
+    default:
+        return 0;
+    }
+}
+
+static uint32_t context_of(uint32_t device) {
+    return device + 1;
+}
+
+static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    bool peer = from->copy == BP_SIM_PTOP;
+    to->memcpy = (struct bp_cupti_memcpy){
+        .kind = peer ? BP_CUPTI_MEMCPY2 : BP_CUPTI_MEMCPY,
+        .copy = (uint8_t)from->copy,
+        .source = (uint8_t)from->source,
+        .target = (uint8_t)from->target,
+        .flags = from->async,
+        .bytes = from->bytes,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .device = from->device,
+        .context = context_of(from->device),
+        .stream = from->stream,
+        .correlation = from->correlation,
+    };
+    if (peer) {
+        to->memcpy2.source_device = from->source_device;
+        to->memcpy2.source_context = context_of(from->source_device);
+        to->memcpy2.target_device = from->target_device;
+        to->memcpy2.target_context = context_of(from->target_device);
+        to->memcpy2.correlation = from->correlation;
+    }
+    return bp_cupti_wants(to->kind);
+}
+
+static bool format_set(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    to->memset = (struct bp_cupti_memset){
+        .kind = BP_CUPTI_MEMSET,
+        .value = from->value,
+        .bytes = from->bytes,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .device = from->device,
+        .context = context_of(from->device),
+        .stream = from->stream,
+        .correlation = from->correlation,
+        .flags = from->async,
+        .memory = (uint16_t)from->target,
+    };
+    return bp_cupti_wants(BP_CUPTI_MEMSET);
+}
+
+static bool format_kernel(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    to->kernel = (struct bp_cupti_kernel){
+        .kind = bp_cupti_wants(BP_CUPTI_KERNEL) ? BP_CUPTI_KERNEL : BP_CUPTI_CONCURRENT_KERNEL,
+        .registers = 32,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .device = from->device,
+        .context = context_of(from->device),
+        .stream = from->stream,
+        .grid = {(int)from->grid.x, (int)from->grid.y, (int)from->grid.z},
+        .block = {(int)from->block.x, (int)from->block.y, (int)from->block.z},
+        .dynamic_shared = (int)from->shared,
+        .correlation = from->correlation,
+        .grid_id = from->correlation,
+        .name = from->name,
+    };
+    return bp_cupti_wants(to->kind);
+}
+
+static bool format_sync(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    to->sync = (struct bp_cupti_sync){
+        .kind = BP_CUPTI_SYNCHRONIZATION,
+        .type = from->value,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .correlation = from->correlation,
+        .context = context_of(from->device),
+        .stream = from->value == 3 ? from->stream : UINT32_MAX,
+    };
+    return bp_cupti_wants(BP_CUPTI_SYNCHRONIZATION);
+}
+
+static bool format_memory(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    to->memory = (struct bp_cupti_memory){
+        .kind = BP_CUPTI_MEMORY2,
+        .operation = from->value,
+        .memory = from->target,
+        .correlation = from->correlation,
+        .address = from->address,
+        .bytes = from->bytes,
+        .timestamp = bp_sim_realtime(from->start),
+        .process = (uint32_t)getpid(),
+        .device = from->device,
+        .context = context_of(from->device),
+    };
+    return bp_cupti_wants(BP_CUPTI_MEMORY2);
+}
+
+static bool format_call(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    bool driver = from->cbid & BP_SIM_DRIVER_CALL;
+    to->api = (struct bp_cupti_api){
+        .kind = driver ? BP_CUPTI_DRIVER : BP_CUPTI_RUNTIME,
+        .cbid = from->cbid & ~BP_SIM_DRIVER_CALL,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .process = (uint32_t)getpid(),
+        .thread = bp_cupti_thread(from),
+        .correlation = from->correlation,
+        .result = from->result,
+    };
+    return bp_cupti_wants(to->kind);
+}
+
+bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    memset(to, 0, sizeof *to);
+    switch (from->kind) {
+    case BP_SIM_RECORD_CALL:
+        return format_call(to, from);
+    case BP_SIM_RECORD_COPY:
+        return format_copy(to, from);
+    case BP_SIM_RECORD_SET:
+        return format_set(to, from);
+    case BP_SIM_RECORD_KERNEL:
+        return format_kernel(to, from);
+    case BP_SIM_RECORD_SYNC:
+        return format_sync(to, from);
+    case BP_SIM_RECORD_MEMORY:
+        return format_memory(to, from);
+    default:
+        return false;
+    }
+}

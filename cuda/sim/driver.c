@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stand-in libcuda.so.1: the runtime loads it, as tools expect, and cuInit loads the tool named
+ * by CUDA_INJECTION64_PATH, as the driver does. It has memory, copies and streams for programs that
+ * reach the driver by dlsym or cuGetProcAddress; no modules, so no kernels.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/sim/sim.h"
+
+#define API BP_SIM_EXPORT
+#define NOT_FOUND 500
+
+enum {
+#define X(name, id) BP_CBID_##name = (int)((id) | BP_SIM_DRIVER_CALL),
+#include "cuda/sim/driver.def"
+#undef X
+};
+#define CALL(name, expression)                                                                     \
+    struct bp_sim_call call_;                                                                      \
+    bp_sim_enter(&call_, #name, BP_CBID_##name);                                                   \
+    return bp_sim_leave(&call_, (expression))
+
+static void inject(void) {
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *tool = path && path[0] ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    int (*start)(void) = tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
+    if (start)
+        start();
+}
+
+API int cuInit(unsigned flags) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)flags;
+    if (bp_sim_fault() == BP_SIM_FAULT_NO_DRIVER)
+        return cudaErrorNoDevice;
+    pthread_once(&once, inject);
+    return 0;
+}
+
+API int cuDriverGetVersion(int *version) {
+    *version = 13000;
+    CALL(cuDriverGetVersion, 0);
+}
+
+API int cuDeviceGetCount(int *count) {
+    CALL(cuDeviceGetCount, bp_sim_device_count(count));
+}
+
+API int cuDeviceGet(int *device, int ordinal) {
+    *device = ordinal;
+    CALL(cuDeviceGet, bp_sim_properties(ordinal) ? 0 : cudaErrorInvalidDevice);
+}
+
+static int device_name(char *name, int size, int device) {
+    const struct bp_sim_properties *p = bp_sim_properties(device);
+    if (p)
+        snprintf(name, (size_t)size, "%s", p->name);
+    return p ? 0 : cudaErrorInvalidDevice;
+}
+
+API int cuDeviceGetName(char *name, int size, int device) {
+    CALL(cuDeviceGetName, device_name(name, size, device));
+}
+
+API int cuCtxSynchronize(void) {
+    CALL(cuCtxSynchronize, bp_sim_device_synchronize());
+}
+
+API int cuMemAlloc_v2(void **memory, size_t size) {
+    CALL(cuMemAlloc_v2, bp_sim_allocate(memory, size, BP_SIM_DEVICE));
+}
+
+API int cuMemFree_v2(void *memory) {
+    CALL(cuMemFree_v2, bp_sim_free(memory, false));
+}
+
+API int cuMemAllocHost_v2(void **memory, size_t size) {
+    CALL(cuMemAllocHost_v2, bp_sim_allocate(memory, size, BP_SIM_PINNED));
+}
+
+API int cuMemFreeHost(void *memory) {
+    CALL(cuMemFreeHost, bp_sim_free(memory, true));
+}
+
+static int copy(void *target, const void *source, size_t size, int direction, bool async,
+                struct bp_sim_stream *stream) {
+    struct bp_sim_copy copy = {.target = target,
+                               .source = source,
+                               .width = size,
+                               .height = 1,
+                               .depth = 1,
+                               .direction = direction,
+                               .async = async};
+    return bp_sim_copy(&copy, stream);
+}
+
+API int cuMemcpyHtoD_v2(void *target, const void *source, size_t size) {
+    CALL(cuMemcpyHtoD_v2, copy(target, source, size, 1, false, NULL));
+}
+
+API int cuMemcpyDtoH_v2(void *target, const void *source, size_t size) {
+    CALL(cuMemcpyDtoH_v2, copy(target, source, size, 2, false, NULL));
+}
+
+API int cuMemcpyDtoD_v2(void *target, const void *source, size_t size) {
+    CALL(cuMemcpyDtoD_v2, copy(target, source, size, 3, false, NULL));
+}
+
+API int cuMemcpyHtoDAsync_v2(void *target, const void *source, size_t size,
+                             struct bp_sim_stream *stream) {
+    CALL(cuMemcpyHtoDAsync_v2, copy(target, source, size, 1, true, stream));
+}
+
+API int cuMemcpyDtoHAsync_v2(void *target, const void *source, size_t size,
+                             struct bp_sim_stream *stream) {
+    CALL(cuMemcpyDtoHAsync_v2, copy(target, source, size, 2, true, stream));
+}
+
+API int cuMemsetD8_v2(void *target, unsigned char value, size_t size) {
+    struct bp_sim_set set = {target, size, size, 1, value, false};
+    CALL(cuMemsetD8_v2, bp_sim_set(&set, NULL));
+}
+
+API int cuStreamCreate(struct bp_sim_stream **stream, unsigned flags) {
+    CALL(cuStreamCreate, bp_sim_stream_new(stream, flags & 1, 0));
+}
+
+API int cuStreamSynchronize(struct bp_sim_stream *stream) {
+    CALL(cuStreamSynchronize, bp_sim_stream_synchronize(stream));
+}
+
+API int cuStreamDestroy_v2(struct bp_sim_stream *stream) {
+    CALL(cuStreamDestroy_v2, bp_sim_stream_free(stream));
+}
+
+/* By the name without version, as cuGetProcAddress is asked. */
+static void *find(const char *name) {
+    static const struct {
+        const char *name;
+        void *function;
+    } known[] = {
+        {"cuInit", (void *)cuInit},
+#define X(name, id) {#name, (void *)name},
+#include "cuda/sim/driver.def"
+#undef X
+    };
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strncmp(known[i].name, name, length) &&
+            (!known[i].name[length] || !strcmp(known[i].name + length, "_v2")))
+            return known[i].function;
+    return NULL;
+}
+
+API int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
+    (void)version, (void)flags;
+    *function = find(name);
+    return *function ? 0 : NOT_FOUND;
+}
+
+API int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+                            int *status) {
+    int error = cuGetProcAddress(name, function, version, flags);
+    if (!strcmp(name, "cuGetProcAddress"))
+        *function = (void *)cuGetProcAddress_v2;
+    if (status)
+        *status = *function ? 0 : 1;
+    return *function ? 0 : error;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the core share. One lock, bp_sim_model.lock, guards all of it; it is never held
+ * while waiting, nor while a kernel's CPU function runs.
+ */
+#ifndef BP_CUDA_SIM_INTERNAL_H
+#define BP_CUDA_SIM_INTERNAL_H
+
+#include "cuda/sim/sim.h"
+
+#define BP_SIM_DEVICES 8
+#define BP_SIM_SPANS 64
+
+/* An engine does one thing at a time. Work goes into the first gap where it fits, since a queue
+ * that waits for another stream does not hold up the others. */
+struct bp_sim_engine {
+    struct {
+        uint64_t start, end;
+    } span[BP_SIM_SPANS];
+    unsigned count;
+};
+uint64_t bp_sim_engine_place(struct bp_sim_engine *engine, uint64_t ready, uint64_t duration);
+
+struct bp_sim_stream {
+    uint32_t magic, id;
+    int device, priority;
+    bool nonblocking;
+    uint64_t end;      /* of all that was submitted to it */
+    uint64_t sequence; /* of the last of it */
+    struct bp_sim_graph *capture;
+};
+
+struct bp_sim_device {
+    const struct bp_sim_properties *properties;
+    struct bp_sim_stream legacy;
+    struct bp_sim_engine upload, download, compute;
+    uint64_t end;          /* of all work */
+    uint64_t blocking_end; /* of the streams that the legacy stream waits for */
+    size_t used;
+    unsigned peers; /* bit of each device whose memory this one may use */
+    bool started;
+};
+
+struct bp_sim_model {
+    int lock;
+    int devices;
+    struct bp_sim_device device[BP_SIM_DEVICES];
+    uint64_t sequence;
+};
+extern struct bp_sim_model bp_sim_model;
+
+enum bp_sim_work_kind { BP_SIM_WORK_COPY, BP_SIM_WORK_SET, BP_SIM_WORK_KERNEL, BP_SIM_WORK_HOST };
+
+/* One piece of work: waiting to be done, or a node of a graph. */
+struct bp_sim_work {
+    struct bp_sim_work *next;
+    enum bp_sim_work_kind kind;
+    uint64_t sequence, end;
+    size_t size; /* of this allocation, with the arguments of a kernel or a staged copy behind it */
+    union {
+        struct bp_sim_copy copy;
+        struct bp_sim_set set;
+        struct {
+            struct bp_sim_launch launch;
+            bp_sim_run run;
+        } kernel;
+        struct {
+            void (*function)(void *);
+            void *data;
+        } host;
+    };
+    void *pointers[]; /* arguments of a kernel */
+};
+
+/* queue.c. add steals the work, whose time is the stream's end; the lock is held. */
+void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream);
+/* Blocks while the queue is full. No lock is held, here and below. */
+void bp_sim_queue_throttle(void);
+/* Does all work submitted up to and with this one. */
+void bp_sim_queue_run(uint64_t sequence);
+struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra);
+void bp_sim_work_do(struct bp_sim_work *work);
+
+/* stream.c: real streams for handles; the lock is held. NULL for a handle that is none. */
+struct bp_sim_stream *bp_sim_stream_get(struct bp_sim_stream *handle);
+/* Room in the model for work of this length: its start. The lock is held. */
+uint64_t bp_sim_place(struct bp_sim_stream *stream, struct bp_sim_engine *engine, uint64_t latency,
+                      uint64_t duration);
+/* The last submission of a stream, with its end; waits and does the work. No lock is held. */
+void bp_sim_finish(uint64_t end, uint64_t sequence);
+/* A synchronisation that is part of another call, and no record of its own. */
+int bp_sim_stream_settle(struct bp_sim_stream *handle);
+/* Takes the work if the stream is capturing. No lock is held. */
+bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work);
+
+/* call.c */
+uint32_t bp_sim_correlation(void);
+uint64_t bp_sim_call_start(void);
+void bp_sim_emit(struct bp_sim_record *record);
+
+/* Submits work that is described; also from a graph. */
+int bp_sim_copy_submit(struct bp_sim_work *work, struct bp_sim_stream *handle);
+int bp_sim_set_submit(struct bp_sim_work *work, struct bp_sim_stream *handle);
+int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle);
+int bp_sim_host_submit(struct bp_sim_work *work, struct bp_sim_stream *handle);
+
+/* truth.c */
+void bp_sim_truth_write(const struct bp_sim_record *record);
+
+/* clock.c: a system call that no profiler sees, as the driver's own. */
+long bp_sim_syscall(long number, long a, long b, long c, long d);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libcudart: streams, events, capture and graphs.
+ */
+#include <stdlib.h>
+
+#include "cuda/sim/runtime.h"
+
+#define NON_BLOCKING 1
+#define DISABLE_TIMING 2
+
+API int cudaStreamCreate(bp_stream *stream) {
+    CALL(cudaStreamCreate, bp_sim_stream_new(stream, false, 0));
+}
+
+API int cudaStreamCreateWithFlags(bp_stream *stream, unsigned flags) {
+    CALL(cudaStreamCreateWithFlags, bp_sim_stream_new(stream, flags & NON_BLOCKING, 0));
+}
+
+API int cudaStreamCreateWithPriority(bp_stream *stream, unsigned flags, int priority) {
+    CALL(cudaStreamCreateWithPriority, bp_sim_stream_new(stream, flags & NON_BLOCKING, priority));
+}
+
+API int cudaStreamDestroy(bp_stream stream) {
+    CALL(cudaStreamDestroy, bp_sim_stream_free(stream));
+}
+
+CALL2(cudaStreamSynchronize, _ptsz, (bp_stream stream), bp_sim_stream_synchronize(STREAM(stream)))
+CALL2(cudaStreamQuery, _ptsz, (bp_stream stream), bp_sim_stream_query(STREAM(stream)))
+CALL2(cudaStreamWaitEvent, _ptsz, (bp_stream stream, struct bp_sim_event *event, unsigned flags),
+      ((void)flags, bp_sim_stream_wait(STREAM(stream), event)))
+CALL2(cudaStreamGetFlags, _ptsz, (bp_stream stream, unsigned *flags),
+      bp_sim_stream_about(STREAM(stream), flags, NULL))
+CALL2(cudaStreamGetPriority, _ptsz, (bp_stream stream, int *priority),
+      bp_sim_stream_about(STREAM(stream), NULL, priority))
+
+API int cudaEventCreate(struct bp_sim_event **event) {
+    CALL(cudaEventCreate, bp_sim_event_new(event, true));
+}
+
+API int cudaEventCreateWithFlags(struct bp_sim_event **event, unsigned flags) {
+    CALL(cudaEventCreateWithFlags, bp_sim_event_new(event, !(flags & DISABLE_TIMING)));
+}
+
+API int cudaEventDestroy(struct bp_sim_event *event) {
+    CALL(cudaEventDestroy, bp_sim_event_free(event));
+}
+
+CALL2(cudaEventRecord, _ptsz, (struct bp_sim_event * event, bp_stream stream),
+      bp_sim_event_record(event, STREAM(stream)))
+CALL2(cudaEventRecordWithFlags, _ptsz,
+      (struct bp_sim_event * event, bp_stream stream, unsigned flags),
+      ((void)flags, bp_sim_event_record(event, STREAM(stream))))
+
+API int cudaEventSynchronize(struct bp_sim_event *event) {
+    CALL(cudaEventSynchronize, bp_sim_event_synchronize(event));
+}
+
+API int cudaEventQuery(struct bp_sim_event *event) {
+    CALL(cudaEventQuery, bp_sim_event_query(event));
+}
+
+API int cudaEventElapsedTime(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {
+    CALL(cudaEventElapsedTime, bp_sim_event_elapsed(ms, from, to));
+}
+
+#if BP_SIM_CUDA == 12
+API int cudaEventElapsedTime_v2(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {
+    CALL(cudaEventElapsedTime_v2, bp_sim_event_elapsed(ms, from, to));
+}
+#endif
+
+CALL2(cudaLaunchHostFunc, _ptsz, (bp_stream stream, void (*function)(void *), void *data),
+      bp_sim_host_function(function, data, STREAM(stream)))
+
+/* The older callback has another signature. */
+struct callback {
+    void (*function)(bp_stream stream, int status, void *data);
+    bp_stream stream;
+    void *data;
+};
+
+static void run_callback(void *data) {
+    struct callback *callback = data;
+    callback->function(callback->stream, 0, callback->data);
+    free(callback);
+}
+
+static int add_callback(bp_stream stream, void (*function)(bp_stream, int, void *), void *data) {
+    struct callback *callback = malloc(sizeof *callback);
+    if (!callback)
+        return cudaErrorMemoryAllocation;
+    *callback = (struct callback){function, stream, data};
+    return bp_sim_host_function(run_callback, callback, stream);
+}
+
+CALL2(cudaStreamAddCallback, _ptsz,
+      (bp_stream stream, void (*function)(bp_stream, int, void *), void *data, unsigned flags),
+      ((void)flags, add_callback(STREAM(stream), function, data)))
+
+CALL2(cudaStreamBeginCapture, _ptsz, (bp_stream stream, int mode),
+      ((void)mode, bp_sim_capture_begin(STREAM(stream))))
+CALL2(cudaStreamEndCapture, _ptsz, (bp_stream stream, struct bp_sim_graph **graph),
+      bp_sim_capture_end(STREAM(stream), graph))
+CALL2(cudaStreamIsCapturing, _ptsz, (bp_stream stream, int *status),
+      bp_sim_capturing(STREAM(stream), status))
+
+API int cudaGraphCreate(struct bp_sim_graph **graph, unsigned flags) {
+    (void)flags;
+    CALL(cudaGraphCreate, bp_sim_graph_new(graph));
+}
+
+API int cudaGraphDestroy(struct bp_sim_graph *graph) {
+    CALL(cudaGraphDestroy, bp_sim_graph_free(graph));
+}
+
+/* What follows the graph differs between generations and is of no interest in any. */
+API int cudaGraphInstantiate(struct bp_sim_graph **executable, struct bp_sim_graph *graph) {
+    CALL(cudaGraphInstantiate, bp_sim_graph_clone(executable, graph));
+}
+
+API int cudaGraphInstantiateWithFlags(struct bp_sim_graph **executable,
+                                      struct bp_sim_graph *graph) {
+    CALL(cudaGraphInstantiateWithFlags, bp_sim_graph_clone(executable, graph));
+}
+
+API int cudaGraphExecDestroy(struct bp_sim_graph *executable) {
+    CALL(cudaGraphExecDestroy, bp_sim_graph_free(executable));
+}
+
+CALL2(cudaGraphLaunch, _ptsz, (struct bp_sim_graph * executable, bp_stream stream),
+      bp_sim_graph_launch(executable, STREAM(stream)))
+CALL2(cudaGraphUpload, _ptsz, (struct bp_sim_graph * executable, bp_stream stream),
+      ((void)executable, (void)STREAM(stream), bp_sim_ready()))
+
+static int graph_nodes(const struct bp_sim_graph *graph, void **nodes, size_t *count) {
+    if (nodes)
+        return cudaErrorNotSupported;
+    *count = bp_sim_graph_size(graph);
+    return 0;
+}
+
+API int cudaGraphGetNodes(struct bp_sim_graph *graph, void **nodes, size_t *count) {
+    CALL(cudaGraphGetNodes, graph_nodes(graph, nodes, count));
+}

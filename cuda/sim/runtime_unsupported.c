@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libcudart: see unsupported.def.
+ */
+#include "cuda/sim/runtime.h"
+
+#define X(name)                                                                                    \
+    API int name(void) {                                                                           \
+        return cudaErrorNotSupported;                                                              \
+    }
+#include "cuda/sim/unsupported.def"
+#undef X

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stand-in device: what its core (libbattprofsim.so) offers to the stand-in libcudart, libcupti
+ * and libcuda. Everything here is of no CUDA generation; those libraries are built once for each.
+ * Times are CLOCK_MONOTONIC nanoseconds. Functions that return int return a cudaError_t.
+ *
+ * The model is computed when work is submitted: the start and end of every copy and kernel are
+ * known at once. What it does to memory is done later, in the order of submission, by a thread that
+ * waits for it anyway. So there is no thread of ours in the target, and calls that do not block in
+ * reality do not block here.
+ */
+#ifndef BP_CUDA_SIM_SIM_H
+#define BP_CUDA_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BP_SIM_EXPORT __attribute__((visibility("default")))
+
+/* In a cbid: a call of the driver, not of the runtime. */
+#define BP_SIM_DRIVER_CALL 0x10000u
+
+enum {
+#define X(value, name, text) name = value,
+#include "cuda/sim/errors.def"
+#undef X
+};
+
+struct bp_sim_dim3 {
+    unsigned x, y, z;
+};
+
+enum bp_sim_fault {
+    BP_SIM_FAULT_NONE,
+    BP_SIM_FAULT_NO_DRIVER,
+    BP_SIM_FAULT_NO_PRIVILEGES,
+    BP_SIM_FAULT_DROP_BUFFERS,
+    BP_SIM_FAULT_STOLEN_CALLBACK,
+    BP_SIM_FAULT_LATE_RECORDS,
+    BP_SIM_FAULT_HANG_FLUSH,
+    BP_SIM_FAULT_OUT_OF_MEMORY,
+};
+
+/* Memory and copies carry the numbers of CUPTI, so nothing needs translating. */
+enum bp_sim_memory {
+    BP_SIM_PAGEABLE = 1,
+    BP_SIM_PINNED = 2,
+    BP_SIM_DEVICE = 3,
+    BP_SIM_MANAGED = 5
+};
+enum bp_sim_copy_kind {
+    BP_SIM_HTOD = 1,
+    BP_SIM_DTOH = 2,
+    BP_SIM_DTOD = 8,
+    BP_SIM_HTOH = 9,
+    BP_SIM_PTOP = 10,
+};
+
+enum bp_sim_record_kind {
+    BP_SIM_RECORD_ENTER, /* a call has its correlation id; nothing is measured yet */
+    BP_SIM_RECORD_CALL,
+    BP_SIM_RECORD_COPY,
+    BP_SIM_RECORD_SET,
+    BP_SIM_RECORD_KERNEL,
+    BP_SIM_RECORD_SYNC,
+    BP_SIM_RECORD_MEMORY,
+};
+
+struct bp_sim_record {
+    enum bp_sim_record_kind kind;
+    uint64_t start, end;
+    uint32_t correlation, device, stream, tid;
+    uint64_t bytes; /* COPY, SET, MEMORY */
+    uint64_t address;
+    enum bp_sim_copy_kind copy;
+    enum bp_sim_memory source, target; /* MEMORY, SET: target */
+    uint32_t source_device, target_device;
+    bool async;
+    unsigned value;   /* SET: the byte; SYNC: its type; MEMORY: 1 allocation, 2 release */
+    const char *name; /* KERNEL: lasts as long as the process; CALL */
+    unsigned cbid, result;
+    struct bp_sim_dim3 grid, block;
+    size_t shared;
+};
+
+struct bp_sim_properties {
+    const char *id, *name;
+    int major, minor, multiprocessors;
+    size_t memory;
+    int memory_gbs;
+    int h2d_mbs, d2h_mbs, pageable_h2d_mbs, pageable_d2h_mbs;
+    int copy_latency_ns, copy_engines, launch_call_ns, launch_latency_ns, clock_khz;
+};
+
+/* clock.c */
+BP_SIM_EXPORT uint64_t bp_sim_now(void);
+BP_SIM_EXPORT uint64_t bp_sim_realtime(uint64_t monotonic);
+BP_SIM_EXPORT void bp_sim_wait_until(uint64_t time);
+BP_SIM_EXPORT uint32_t bp_sim_tid(void);
+BP_SIM_EXPORT void bp_sim_lock(int *lock);
+BP_SIM_EXPORT void bp_sim_unlock(int *lock);
+
+/* call.c: around every call of an API. */
+struct bp_sim_call {
+    const char *name;
+    unsigned cbid;
+    uint32_t correlation;
+    uint64_t start;
+};
+BP_SIM_EXPORT void bp_sim_enter(struct bp_sim_call *call, const char *name, unsigned cbid);
+BP_SIM_EXPORT int bp_sim_leave(const struct bp_sim_call *call, int error);
+BP_SIM_EXPORT int bp_sim_last_error(bool clear);
+/* The one who formats records; NULL for none. */
+BP_SIM_EXPORT void bp_sim_set_sink(void (*sink)(const struct bp_sim_record *record));
+
+/* device.c */
+BP_SIM_EXPORT enum bp_sim_fault bp_sim_fault(void);
+/* 0, or why no device can be used; the first success creates the context of the current device. */
+BP_SIM_EXPORT int bp_sim_ready(void);
+BP_SIM_EXPORT int bp_sim_device_count(int *count);
+BP_SIM_EXPORT int bp_sim_device(void);
+BP_SIM_EXPORT int bp_sim_set_device(int device);
+BP_SIM_EXPORT const struct bp_sim_properties *bp_sim_properties(int device);
+BP_SIM_EXPORT int bp_sim_peer_enable(int device, int peer, bool on);
+BP_SIM_EXPORT int bp_sim_device_synchronize(void);
+BP_SIM_EXPORT int bp_sim_memory_info(size_t *unused, size_t *total);
+
+/* memory.c */
+struct bp_sim_region {
+    uintptr_t start;
+    size_t size;
+    enum bp_sim_memory kind;
+    int device;
+    bool registered; /* the caller's memory, by cudaHostRegister */
+};
+BP_SIM_EXPORT int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind);
+BP_SIM_EXPORT int bp_sim_free(void *memory, bool host);
+BP_SIM_EXPORT int bp_sim_register(void *memory, size_t size);
+BP_SIM_EXPORT int bp_sim_unregister(void *memory);
+/* False, and a pageable region without size, for memory that CUDA does not know. */
+BP_SIM_EXPORT bool bp_sim_find(const void *pointer, struct bp_sim_region *region);
+
+/* stream.c */
+struct bp_sim_stream;
+struct bp_sim_event;
+#define BP_SIM_LEGACY ((struct bp_sim_stream *)1)
+#define BP_SIM_PER_THREAD ((struct bp_sim_stream *)2)
+BP_SIM_EXPORT int bp_sim_stream_new(struct bp_sim_stream **stream, bool nonblocking, int priority);
+BP_SIM_EXPORT int bp_sim_stream_free(struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_stream_synchronize(struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_stream_query(struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_stream_wait(struct bp_sim_stream *stream, struct bp_sim_event *event);
+BP_SIM_EXPORT int bp_sim_stream_about(struct bp_sim_stream *stream, unsigned *flags, int *priority);
+BP_SIM_EXPORT int bp_sim_event_new(struct bp_sim_event **event, bool timing);
+BP_SIM_EXPORT int bp_sim_event_free(struct bp_sim_event *event);
+BP_SIM_EXPORT int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_event_synchronize(struct bp_sim_event *event);
+BP_SIM_EXPORT int bp_sim_event_query(struct bp_sim_event *event);
+BP_SIM_EXPORT int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from,
+                                       struct bp_sim_event *to);
+
+/* copy.c. Rows of width bytes, height rows, depth slices. */
+struct bp_sim_copy {
+    char *target;
+    const char *source;
+    size_t target_pitch, source_pitch, target_slice, source_slice;
+    size_t width, height, depth;
+    int direction;                    /* cudaMemcpyKind */
+    int target_device, source_device; /* -1: found by the address */
+    bool async;
+    bool any; /* the memory is CUDA's by construction, as a symbol's: look at no direction */
+};
+struct bp_sim_set {
+    char *target;
+    size_t pitch, width, height;
+    int value;
+    bool async;
+};
+BP_SIM_EXPORT int bp_sim_copy(const struct bp_sim_copy *copy, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_set(const struct bp_sim_set *set, struct bp_sim_stream *stream);
+
+/* kernel.c */
+typedef void (*bp_sim_run)(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args);
+/* The CPU function of a kernel, known by its (mangled) name or the address of its host stub; either
+ * may be NULL. sizes: bytes of each argument, ended by 0; without it (NULL) the kernel runs within
+ * the launch. Its modelled time is fixed_ns plus per_thread_ps for each thread of the grid. */
+BP_SIM_EXPORT int bp_sim_register_kernel(const char *name, const void *stub, bp_sim_run run,
+                                         const size_t *sizes, uint64_t fixed_ns,
+                                         uint64_t per_thread_ps);
+BP_SIM_EXPORT int bp_sim_add_function(const void *stub, const char *name);
+BP_SIM_EXPORT const char *bp_sim_function_name(const void *stub);
+struct bp_sim_launch {
+    const void *stub;
+    struct bp_sim_dim3 grid, block;
+    size_t shared;
+    void **args;
+};
+BP_SIM_EXPORT int bp_sim_launch(const struct bp_sim_launch *launch, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_host_function(void (*function)(void *), void *data,
+                                       struct bp_sim_stream *stream);
+
+/* symbol.c: __device__ variables, known by the address of their host shadow or their name. */
+BP_SIM_EXPORT int bp_sim_add_symbol(const void *shadow, const char *name, size_t size);
+BP_SIM_EXPORT int bp_sim_add_managed(void **shadow, const char *name, size_t size);
+BP_SIM_EXPORT int bp_sim_symbol_at(const void *shadow, void **memory, size_t *size);
+/* For CPU functions of kernels that use a variable. */
+BP_SIM_EXPORT void *bp_sim_symbol(const char *name);
+
+/* graph.c */
+struct bp_sim_graph;
+BP_SIM_EXPORT int bp_sim_capture_begin(struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_capture_end(struct bp_sim_stream *stream, struct bp_sim_graph **graph);
+BP_SIM_EXPORT int bp_sim_capturing(struct bp_sim_stream *stream, int *status);
+BP_SIM_EXPORT int bp_sim_graph_new(struct bp_sim_graph **graph);
+BP_SIM_EXPORT int bp_sim_graph_clone(struct bp_sim_graph **copy, const struct bp_sim_graph *graph);
+BP_SIM_EXPORT int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_graph_free(struct bp_sim_graph *graph);
+BP_SIM_EXPORT size_t bp_sim_graph_size(const struct bp_sim_graph *graph);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Streams and events in model time. The legacy default stream waits for all blocking streams of its
+ * device, and they for it; streams made with the non-blocking flag do neither. A per-thread default
+ * stream is an ordinary blocking stream.
+ */
+#include <stdlib.h>
+
+#include "cuda/sim/internal.h"
+
+#define STREAM_MAGIC 0x4253544d
+#define EVENT_MAGIC 0x42455654
+#define FIRST_ID 13 /* as CUPTI numbers the first stream that a program makes */
+
+struct bp_sim_event {
+    uint32_t magic;
+    bool timing, recorded;
+    int device;
+    uint64_t end, sequence;
+};
+
+static __thread struct bp_sim_stream *own[BP_SIM_DEVICES];
+
+static struct bp_sim_stream *make(int device, bool nonblocking, int priority) {
+    static uint32_t made;
+    struct bp_sim_stream *stream = calloc(1, sizeof *stream);
+    if (stream) {
+        stream->magic = STREAM_MAGIC;
+        stream->id = FIRST_ID + __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+        stream->device = device;
+        stream->nonblocking = nonblocking;
+        stream->priority = priority;
+    }
+    return stream;
+}
+
+struct bp_sim_stream *bp_sim_stream_get(struct bp_sim_stream *handle) {
+    int device = bp_sim_device();
+    if (!handle || handle == BP_SIM_LEGACY)
+        return &bp_sim_model.device[device].legacy;
+    if (handle == BP_SIM_PER_THREAD) {
+        if (!own[device])
+            own[device] = make(device, false, 0);
+        return own[device];
+    }
+    return handle->magic == STREAM_MAGIC ? handle : NULL;
+}
+
+static bool is_legacy(const struct bp_sim_stream *stream) {
+    return !stream->magic;
+}
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* When a stream is through with all that it must wait for. */
+static uint64_t stream_end(const struct bp_sim_stream *stream) {
+    const struct bp_sim_device *device = &bp_sim_model.device[stream->device];
+    if (is_legacy(stream))
+        return later(stream->end, device->blocking_end);
+    return stream->nonblocking ? stream->end : later(stream->end, device->legacy.end);
+}
+
+/* The last piece of work that it must wait for. */
+static uint64_t stream_sequence(const struct bp_sim_stream *stream) {
+    if (is_legacy(stream))
+        return bp_sim_model.sequence;
+    uint64_t legacy = bp_sim_model.device[stream->device].legacy.sequence;
+    return stream->nonblocking ? stream->sequence : later(stream->sequence, legacy);
+}
+
+uint64_t bp_sim_place(struct bp_sim_stream *stream, struct bp_sim_engine *engine, uint64_t latency,
+                      uint64_t duration) {
+    struct bp_sim_device *device = &bp_sim_model.device[stream->device];
+    uint64_t start = later(bp_sim_now() + latency, stream_end(stream));
+    if (engine)
+        start = bp_sim_engine_place(engine, start, duration);
+    stream->end = start + duration;
+    device->end = later(device->end, stream->end);
+    if (!stream->nonblocking)
+        device->blocking_end = later(device->blocking_end, stream->end);
+    return start;
+}
+
+void bp_sim_finish(uint64_t end, uint64_t sequence) {
+    bp_sim_queue_run(sequence);
+    bp_sim_wait_until(end);
+}
+
+int bp_sim_stream_new(struct bp_sim_stream **stream, bool nonblocking, int priority) {
+    int error = bp_sim_ready();
+    if (error || !stream)
+        return error ? error : cudaErrorInvalidValue;
+    *stream = make(bp_sim_device(), nonblocking, priority);
+    return *stream ? 0 : cudaErrorMemoryAllocation;
+}
+
+/* Work of a destroyed stream is still done; the model has it already. */
+int bp_sim_stream_free(struct bp_sim_stream *stream) {
+    int error = bp_sim_ready();
+    if (error)
+        return error;
+    if (!stream || stream == BP_SIM_LEGACY || stream == BP_SIM_PER_THREAD ||
+        stream->magic != STREAM_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    stream->magic = 0xdead;
+    free(stream);
+    return 0;
+}
+
+static int read_end(struct bp_sim_stream *handle, uint64_t *end, uint64_t *sequence, uint32_t *id) {
+    int error = bp_sim_ready();
+    if (error)
+        return error;
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture)
+        return cudaErrorStreamCaptureUnsupported;
+    bp_sim_lock(&bp_sim_model.lock);
+    *end = stream_end(stream);
+    *sequence = stream_sequence(stream);
+    *id = stream->id;
+    bp_sim_unlock(&bp_sim_model.lock);
+    return 0;
+}
+
+static void emit_sync(uint64_t start, uint32_t stream, unsigned type) {
+    struct bp_sim_record record = {.kind = BP_SIM_RECORD_SYNC,
+                                   .start = start,
+                                   .end = bp_sim_now(),
+                                   .device = (uint32_t)bp_sim_device(),
+                                   .stream = stream,
+                                   .value = type};
+    bp_sim_emit(&record);
+}
+
+int bp_sim_stream_synchronize(struct bp_sim_stream *handle) {
+    uint64_t end, sequence, start = bp_sim_now();
+    uint32_t id;
+    int error = read_end(handle, &end, &sequence, &id);
+    if (error)
+        return error;
+    bp_sim_finish(end, sequence);
+    emit_sync(start, id, 3);
+    return 0;
+}
+
+int bp_sim_stream_settle(struct bp_sim_stream *handle) {
+    uint64_t end, sequence;
+    uint32_t id;
+    int error = read_end(handle, &end, &sequence, &id);
+    if (!error)
+        bp_sim_finish(end, sequence);
+    return error;
+}
+
+int bp_sim_stream_query(struct bp_sim_stream *handle) {
+    uint64_t end, sequence;
+    uint32_t id;
+    int error = read_end(handle, &end, &sequence, &id);
+    if (error)
+        return error;
+    if (bp_sim_now() < end)
+        return cudaErrorNotReady;
+    bp_sim_queue_run(sequence);
+    return 0;
+}
+
+int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event) {
+    int error = bp_sim_ready();
+    if (error)
+        return error;
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !event || event->magic != EVENT_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture)
+        return cudaErrorStreamCaptureUnsupported;
+    bp_sim_lock(&bp_sim_model.lock);
+    if (event->recorded) {
+        stream->end = later(stream->end, event->end);
+        stream->sequence = later(stream->sequence, event->sequence);
+    }
+    bp_sim_unlock(&bp_sim_model.lock);
+    return 0;
+}
+
+int bp_sim_stream_about(struct bp_sim_stream *handle, unsigned *flags, int *priority) {
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    if (flags)
+        *flags = stream->nonblocking;
+    if (priority)
+        *priority = stream->priority;
+    return 0;
+}
+
+int bp_sim_event_new(struct bp_sim_event **event, bool timing) {
+    int error = bp_sim_ready();
+    if (error || !event)
+        return error ? error : cudaErrorInvalidValue;
+    *event = calloc(1, sizeof **event);
+    if (!*event)
+        return cudaErrorMemoryAllocation;
+    **event = (struct bp_sim_event){EVENT_MAGIC, timing, false, bp_sim_device(), 0, 0};
+    return 0;
+}
+
+int bp_sim_event_free(struct bp_sim_event *event) {
+    if (!event || event->magic != EVENT_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    event->magic = 0xdead;
+    free(event);
+    return 0;
+}
+
+int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle) {
+    int error = bp_sim_ready();
+    if (error)
+        return error;
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !event || event->magic != EVENT_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    if (stream->capture)
+        return cudaErrorStreamCaptureUnsupported;
+    bp_sim_lock(&bp_sim_model.lock);
+    event->end = later(bp_sim_now(), stream_end(stream));
+    event->sequence = stream_sequence(stream);
+    event->recorded = true;
+    bp_sim_unlock(&bp_sim_model.lock);
+    return 0;
+}
+
+int bp_sim_event_synchronize(struct bp_sim_event *event) {
+    uint64_t start = bp_sim_now();
+    if (!event || event->magic != EVENT_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    if (event->recorded)
+        bp_sim_finish(event->end, event->sequence);
+    emit_sync(start, UINT32_MAX, 1);
+    return 0;
+}
+
+int bp_sim_event_query(struct bp_sim_event *event) {
+    if (!event || event->magic != EVENT_MAGIC)
+        return cudaErrorInvalidResourceHandle;
+    if (bp_sim_now() < event->end)
+        return cudaErrorNotReady;
+    bp_sim_queue_run(event->sequence);
+    return 0;
+}
+
+int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {
+    if (!from || !to || from->magic != EVENT_MAGIC || to->magic != EVENT_MAGIC || !from->recorded ||
+        !to->recorded || !from->timing || !to->timing)
+        return cudaErrorInvalidResourceHandle;
+    uint64_t now = bp_sim_now();
+    if (now < from->end || now < to->end)
+        return cudaErrorNotReady;
+    *ms = (float)(((double)to->end - (double)from->end) / 1e6);
+    return 0;
+}
