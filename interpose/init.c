@@ -90,13 +90,6 @@ static struct bp_config read_config(void) {
     return config;
 }
 
-static uint32_t choose_clock(void) {
-    const char *wanted = bp_config_variable("BATTPROF_CLOCK");
-    if (wanted && strcmp(wanted, "monotonic") == 0)
-        return BP_CLOCK_MONOTONIC;
-    return bp_clock_kind();
-}
-
 /* CPUID 0Dh EBX: the size of an XSAVE area for all enabled features; 0 without OSXSAVE. */
 static uint64_t preserve_size(void) {
     uint32_t a = 1, b, c = 0, d;
@@ -152,7 +145,7 @@ static int on_main_thread(void) {
 static void start(void) {
     uint64_t now, low, high;
     struct bp_config config = read_config();
-    bp_process.clock = choose_clock();
+    bp_process.clock = bp_clock_kind(bp_config_variable("BATTPROF_CLOCK"));
     now = bp_clock_now(bp_process.clock);
     bp_preserve_size = preserve_size();
     bp_log_init();

@@ -168,6 +168,7 @@ void bp_node_reset_all(struct bp_thread *thread) {
             struct bp_node *node = &nodes[i];
             node->self = node->total = node->inner = node->aborted = node->span = 0;
             node->min = UINT64_MAX;
+            node->last = 0;
             for (unsigned b = 0; b < BP_BUCKETS; b++)
                 node->histogram[b] = 0;
         }

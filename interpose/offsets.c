@@ -20,13 +20,13 @@ int main(void) {
     PRINT("ENTRY_SP", offsetof(struct bp_entry, sp));
     PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
-    PRINT("THREAD_PENDING", offsetof(struct bp_thread, pending));
     PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
     PRINT("LOCAL_OPEN", offsetof(struct bp_local, open));
     PRINT("NODE_FUNC", offsetof(struct bp_node, func));
     PRINT("NODE_SELF", offsetof(struct bp_node, self));
     PRINT("NODE_TOTAL", offsetof(struct bp_node, total));
     PRINT("NODE_INNER", offsetof(struct bp_node, inner));
+    PRINT("NODE_LAST", offsetof(struct bp_node, last));
     PRINT("NODE_MIN", offsetof(struct bp_node, min));
     PRINT("NODE_SPAN", offsetof(struct bp_node, span));
     PRINT("NODE_HISTOGRAM", offsetof(struct bp_node, histogram));

@@ -182,10 +182,8 @@ void bp_process_join_tree(const struct bp_config *config) {
 static void end_process(enum bp_process_state how, int status) {
     struct bp_header *header = bp_process.writer.header;
     uint64_t now = bp_clock_now(bp_process.clock);
-    if (bp_self && how == BP_EXITED) {
-        bp_thread_flush(bp_self);
+    if (bp_self && how == BP_EXITED)
         bp_thread_note_cpu(bp_self);
-    }
     header->last = bp_clock_pair_now(bp_process.clock);
     header->end = now;
     header->exit_status = status;
@@ -201,6 +199,8 @@ static void at_exit(int status, void *unused) {
     if (state.ended || (int32_t)BP_SYS0(SYS_getpid) != bp_process.pid)
         return;
     state.ended = 1;
+    if (bp_process.finish)
+        bp_process.finish();
     end_process(BP_EXITED, status);
     if (!state.config.quiet && !state.config.tree && !(bp_process.writer.header->flags & BP_FORKED))
         bp_summary_print();

@@ -64,7 +64,6 @@ void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_
     thread->root.node = (uint64_t)node;
     thread->root.sp = ROOT_SP;
     thread->current = (uint64_t)&thread->root;
-    thread->pending = (uint64_t)&thread->nothing;
     thread->start = now;
     thread->end = 0;
 }
@@ -161,11 +160,6 @@ void bp_thread_note_cpu(struct bp_thread *thread) {
     BP_SYS1(SYS_close, fd);
 }
 
-void bp_thread_flush(struct bp_thread *thread) {
-    ++*(uint64_t *)thread->pending;
-    thread->pending = (uint64_t)&thread->nothing;
-}
-
 void bp_thread_end(struct bp_thread *thread) {
     if (thread->state != BP_THREAD_LIVE)
         return;
@@ -173,7 +167,6 @@ void bp_thread_end(struct bp_thread *thread) {
     uint64_t now = clock_now();
     while (thread->current != (uint64_t)&thread->root)
         bp_thread_abandon(thread, now);
-    bp_thread_flush(thread);
     struct bp_node *root = (struct bp_node *)thread->root.node;
     uint64_t life = now - thread->root.start;
     root->total += life;

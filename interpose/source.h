@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * How a part of the profiler that is not a library of functions (CUDA, Python) takes part in the
- * ledger: it opens and closes calls of its own in the calling thread, among the native ones.
+ * ledger: it opens and closes calls of its own in the calling thread, among the native ones, or is
+ * told when functions of certain libraries are called.
  */
 #ifndef BP_INTERPOSE_SOURCE_H
 #define BP_INTERPOSE_SOURCE_H
+
+#include <stddef.h>
 
 #include "interpose/thread.h"
 
@@ -14,7 +17,8 @@ struct bp_source_function {
     const char *module;
     const char *file;
     uint32_t line;
-    uint16_t kind; /* enum bp_func_kind */
+    uint16_t kind;  /* enum bp_func_kind */
+    uint16_t flags; /* BP_FUNC_CUDA */
 };
 
 /* Announce a function to the profile. Its handle, which lives as long as the process; NULL when
@@ -28,5 +32,43 @@ struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp);
 
 /* Close it, on the thread that opened it. NULL is allowed. */
 void bp_source_leave(struct bp_entry *entry);
+
+struct bp_wrap;
+
+/* A source of calls: some exports of some libraries. Its functions run below stubs, on the calling
+ * thread, and may be ordinary C, because what they stand before takes no vector registers; errno
+ * is theirs to keep. */
+struct bp_source {
+    const char *const *libraries; /* patterns of sonames whose exports are matched; NULL ends */
+    const char *const *alone;     /* patterns of sonames whose own calls nobody looks at */
+    int (*match)(const char *name, const char **known); /* tag of an export, below 65536, and a
+                                                           lasting name for it; -1: leave it */
+    const struct bp_wrap *wraps;                        /* functions of these libraries */
+    size_t wrap_count;
+    uint16_t func_flags; /* of its functions in the profile */
+    uint16_t plain;      /* 1: as calls of any library, the source is not told */
+    /* The call is open, `entry` its place; its time begins when this returns. */
+    void (*enter)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
+                  const struct bp_registers *arguments);
+    /* It is over since `now`. `result` is NULL if it was left by longjmp or an exception. */
+    void (*leave)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag, uint64_t now,
+                  const uint64_t *result);
+};
+
+#define BP_SOURCES 4
+extern const struct bp_source *bp_sources[BP_SOURCES] __attribute__((visibility("hidden")));
+
+/* Announce a source, before the first object scan. It is kept, not copied. */
+void bp_source_add(const struct bp_source *source);
+
+/* The pointer that a function of that name should be reached by, for libraries that hand out
+ * addresses by name: a stub if a source wants the name, else what bp_hook_pointer says. */
+void *bp_source_pointer(const char *name, void *function);
+
+/* For object.c, with the hook lock held. */
+struct bp_elf;
+int bp_source_wants_library(const char *soname);
+int bp_source_leaves_alone(const char *soname);
+uint32_t bp_source_add_exports(const struct bp_elf *elf, uint32_t object);
 
 #endif

@@ -25,8 +25,9 @@
  * are dead by the System V ABI.
  *
  * The histogram is one call behind: a store whose address follows from the clock reading just made
- * holds up the loads after it (9 ns a call, measured). The address of the counter is left in
- * THREAD_PENDING, and the next call increments it.
+ * holds up the loads after it (9 ns a call, measured). The bucket is left in NODE_LAST, and the next
+ * call on that node increments its counter. A handler that calls on the same node in between may
+ * move one call to another bucket; the sum stays right.
  *
  * A signal handler may run hooked calls between any two instructions: an entry is taken from the
  * free list before it is written, published in THREAD_CURRENT when it is complete, and given back
@@ -166,13 +167,11 @@ outer_call:
 	dec	%ecx
 	shr	%cl, %rdx
 	lea	(%rdx, %rcx, 2), %rdx
-	lea	NODE_HISTOGRAM(%r9, %rdx, 8), %rdx
 	sub	ENTRY_CHILD(%rbx), %rax
 	add	%rax, NODE_SELF(%r9)
-	mov	THREAD_PENDING(%r10), %rax
-1:	cmpxchg	%rdx, THREAD_PENDING(%r10)
-	jne	1b					/* a handler came between */
-	incq	(%rax)					/* for the call before this one */
+	mov	NODE_LAST(%r9), %ecx			/* the bucket of the call before this one */
+	incq	NODE_HISTOGRAM(%r9, %rcx, 8)
+	mov	%edx, NODE_LAST(%r9)
 	mov	%r11, THREAD_CURRENT(%r10)
 return_from_entry:					/* rsi, rdi = the target's rax, rdx */
 	push	ENTRY_RET(%rbx)
@@ -209,6 +208,7 @@ leave_odd:
 	push	%rdi
 	.cfi_def_cfa_offset 24
 	.cfi_escape 0x16, 7, 2, 0x77, 16		/* rsp = rsp + 16		*/
+	mov	%rsi, %rdx				/* the result */
 	mov	%rbx, %rdi
 	mov	%rax, %rsi
 	call	bp_thread_leave				/* 1: the entry may be used again */

@@ -53,8 +53,12 @@ static void add_nodes(struct sums *sums, struct bp_chunk *chunk) {
     const struct bp_node *nodes = bp_chunk_items(chunk);
     for (uint32_t i = 0; i < chunk->count; i++) {
         add_self(sums, nodes[i].func, nodes[i].self);
-        for (unsigned b = 0; b < BP_BUCKETS && nodes[i].func < sums->function_count; b++)
-            sums->functions[nodes[i].func].calls += nodes[i].histogram[b];
+        if (nodes[i].func >= sums->function_count)
+            continue;
+        uint64_t *calls = &sums->functions[nodes[i].func].calls;
+        *calls += nodes[i].last != 0;
+        for (unsigned b = 1; b < BP_BUCKETS; b++)
+            *calls += nodes[i].histogram[b];
     }
 }
 

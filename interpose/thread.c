@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/thread.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interpose/source.h"
@@ -16,6 +17,7 @@
 struct bp_process bp_process;
 __thread struct bp_thread *bp_self;
 struct bp_stub bp_stubs[BP_STUBS];
+const struct bp_source *bp_sources[BP_SOURCES];
 uint64_t bp_preserve_size;
 
 void *bp_pages_new(uint64_t size) {
@@ -128,11 +130,21 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+/* An entry of a source's call remembers the stub's kind; zero in all others. */
+static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
+                      const uint64_t *result) {
+    uint32_t kind = (uint32_t)entry->source;
+    entry->source = 0;
+    bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->leave(thread, entry, BP_STUB_TAG(kind), now, result);
+}
+
 /* The innermost call was left without returning. Its stub may yet return, if its frame was only
  * moved: then it was no loss, and it is its entry's last use. */
 static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = current_of(thread);
     uint64_t duration = settle(thread, entry, now);
+    if (entry->source)
+        tell_left(thread, entry, now, NULL);
     if (!(entry->sp & BP_ENTRY_INHERITED))
         node_of(entry)->aborted++;
     bp_thread_uncover(thread, parent_of(entry));
@@ -183,11 +195,20 @@ static struct bp_entry *settle_at(struct bp_thread *thread, uint64_t sp, uint64_
     return entry;
 }
 
-/* read(2) and its kind: what can seek is a file, anything else is waiting for somebody. lseek and
- * not fstat: after an fstat the next write must renew the file's times (1.3 µs more on Linux 6.18
- * with ext4, measured). */
+/* Whether a descriptor is a file's; asked only if it is at position 0, where an eventfd always is.
+ */
+static int is_file(int fd) {
+    struct statx status = {.stx_mode = 0};
+    BP_SYS6(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &status, 0);
+    return S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode) || S_ISBLK(status.stx_mode);
+}
+
+/* read(2) and its kind: on a file it is I/O, on anything else waiting for somebody. lseek and not
+ * fstat: after an fstat the next write must renew the file's times (1.3 µs more on Linux 6.18 with
+ * ext4, measured). */
 static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
-    return BP_SYS3(SYS_lseek, (int)fd, 0, SEEK_CUR) == -ESPIPE ? stub + 1 : stub;
+    long position = BP_SYS3(SYS_lseek, (int)fd, 0, SEEK_CUR);
+    return position > 0 || (position == 0 && is_file((int)fd)) ? stub : stub + 1;
 }
 
 /* Open a call of `stub` at `sp`, nested in what is open there. */
@@ -209,13 +230,23 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     return entry;
 }
 
+static void tell_entered(struct bp_thread *thread, struct bp_entry *entry, uint32_t kind,
+                         const struct bp_registers *registers) {
+    bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->enter(thread, entry, BP_STUB_TAG(kind), registers);
+    entry->source = kind;
+    entry->start = clock_now();
+}
+
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
     struct bp_thread *thread = bp_self;
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
     if (stub->kind == BP_STUB_IO_FD)
         stub = stub_by_descriptor(stub, registers->rdi);
-    return open_call(thread, stub, (uint64_t)&registers->ret);
+    struct bp_entry *entry = open_call(thread, stub, (uint64_t)&registers->ret);
+    if (entry && BP_STUB_KIND(stub->kind) == BP_STUB_SOURCE)
+        tell_entered(thread, entry, stub->kind, registers);
+    return entry;
 }
 
 struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
@@ -227,7 +258,7 @@ struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
 
 void bp_source_leave(struct bp_entry *entry) {
     struct bp_thread *thread = bp_self;
-    if (entry && thread && bp_thread_leave(entry, 0))
+    if (entry && thread && bp_thread_leave(entry, 0, 0))
         entry_give(thread, entry);
 }
 
@@ -263,7 +294,7 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
     return 0;
 }
 
-int bp_thread_leave(struct bp_entry *entry, uint64_t now) {
+int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
     struct bp_thread *thread = bp_self;
     if (!now)
         now = clock_now();
@@ -280,6 +311,8 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now) {
     }
     if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now))
         return 0;
+    if (entry->source)
+        tell_left(thread, entry, now, &result);
     count_returned(node_of(entry), settle(thread, entry, now));
     bp_thread_uncover(thread, parent_of(entry));
     return 1;

@@ -26,14 +26,22 @@ enum bp_stub_kind {
     BP_STUB_CALL,
     BP_STUB_WAIT,
     BP_STUB_IO,
-    BP_STUB_IO_FD /* first argument is a descriptor; the next stub is its twin for waiting */
+    BP_STUB_IO_FD, /* first argument is a descriptor; the next stub is its twin for waiting */
+    BP_STUB_SOURCE /* a source is told of the call, see interpose/source.h */
 };
+
+/* The kind of a stub says in its upper bits whose it is: the source, counted from 1, and the
+ * source's tag for the function. */
+#define BP_STUB_KIND(kind) ((kind)&0xffu)
+#define BP_STUB_OF_SOURCE(kind, source, tag) ((kind) | (source) << 8 | (tag) << 16)
+#define BP_STUB_SOURCE_OF(kind) ((kind) >> 8 & 0xffu)
+#define BP_STUB_TAG(kind) ((kind) >> 16)
 
 /* What a stub knows; bp_stubs[i] goes with bp_stubs_fast + 16 i and bp_stubs_slow + 16 i. */
 struct bp_stub {
     uint64_t target;
     uint32_t func; /* index in the profile */
-    uint32_t kind; /* enum bp_stub_kind */
+    uint32_t kind; /* enum bp_stub_kind, source and tag */
 };
 _Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
 
@@ -66,6 +74,7 @@ struct bp_local {
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;
     uint32_t key_rounds;
+    void *source; /* what the CUDA collector knows of the thread */
 };
 
 /* The stub's view of the argument registers, as stub.S stores them below the return address. */
@@ -90,6 +99,7 @@ struct bp_process {
     uint32_t tree_off; /* the process has left the tree */
     /* Greenlets move pieces of the stack away: a frame that seems gone may come back. */
     uint32_t copies_stacks;
+    void (*finish)(void); /* the process is about to end, by exit or _exit; may be called twice */
 };
 
 extern struct bp_process bp_process __attribute__((visibility("hidden")));
@@ -112,17 +122,15 @@ struct bp_thread *bp_thread_adopt(void);
 /* End it: open calls are counted as aborted. */
 void bp_thread_end(struct bp_thread *thread);
 
-/* Count the last call in its histogram. */
-void bp_thread_flush(struct bp_thread *thread);
-
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
 
 /* Called by stubs: open a call; NULL: do not record it. */
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers);
 
-/* Called by stubs: close it. `now` may be 0: read the clock. 1: the entry may be used again. */
-int bp_thread_leave(struct bp_entry *entry, uint64_t now);
+/* Called by stubs: close it. `now` may be 0: read the clock. `result` is what the target left in
+ * rax. 1: the entry may be used again. */
+int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result);
 
 /* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
 void bp_thread_unwound(uint64_t sp);

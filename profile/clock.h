@@ -59,7 +59,10 @@ static inline int bp_clock_kernel_distrusts_tsc(void) {
            name[0] == 'j' /* jiffies */;
 }
 
-static inline enum bp_clock bp_clock_kind(void) {
+/* `wanted` is the value of BATTPROF_CLOCK, or NULL. */
+static inline enum bp_clock bp_clock_kind(const char *wanted) {
+    if (wanted && wanted[0] == 'm')
+        return BP_CLOCK_MONOTONIC;
     if (bp_clock_tsc_invariant() && !bp_clock_kernel_distrusts_tsc())
         return BP_CLOCK_TSC;
     return BP_CLOCK_MONOTONIC;

@@ -214,7 +214,8 @@ static inline uint64_t bp_bucket_low(unsigned bucket) {
  * not a new context: the inner call is counted on the node of the outer one. Durations of calls
  * during which the function was open further out go to `inner` and not to `total`, so over all
  * nodes `total` is the time in which the function was open at least once. The number of calls is
- * the sum of the histogram plus that of `aborted`. */
+ * the sum of the histogram, without bucket 0, which is no duration's and takes the place of `last`
+ * before the first call, plus 1 if there is a `last`, plus `aborted`. */
 struct bp_node {
     uint32_t parent; /* index among the thread's nodes; BP_NO_NODE for the root */
     uint32_t func;
@@ -225,7 +226,7 @@ struct bp_node {
     uint64_t min;     /* shortest returned call; UINT64_MAX before the first */
     uint64_t span;    /* longest minus shortest */
     uint32_t index;   /* its own */
-    uint32_t reserved;
+    uint32_t last;    /* bucket of a returned call that the histogram has still to get; 0: none */
     uint64_t histogram[BP_BUCKETS];
 };
 _Static_assert(sizeof(struct bp_node) == 832, "node");
@@ -239,8 +240,8 @@ struct bp_entry {
                        is free */
     uint64_t parent; /* address of the entry below */
     uint64_t node;   /* address of a bp_node */
-    uint64_t reserved;
-    uint64_t sp; /* where the return address was; low bits are flags */
+    uint64_t source; /* the target's: whom to tell when the call ends; nothing to a reader */
+    uint64_t sp;     /* where the return address was; low bits are flags */
 };
 _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 
@@ -259,10 +260,7 @@ struct bp_thread {
     uint64_t free;    /* address of the first free entry */
     uint64_t current; /* address of the innermost open entry */
     uint64_t local;   /* address of memory private to the target */
-    uint64_t pending; /* address of a counter of some histogram that the last call has still to
-                       * get: a reader adds 1 there. `nothing` if there is none */
-    uint64_t nothing;
-    uint64_t hot_reserved[3];
+    uint64_t hot_reserved[5];
     struct bp_entry root;  /* the thread's own frame: node 0 */
     struct bp_entry alias; /* after fork: stands for the innermost call opened before it */
     uint32_t index;

@@ -29,7 +29,12 @@ static void check_nodes(struct bp_reader *reader, struct bp_profile_thread *thre
         bool bad_func = node->func >= unknown;
         if (bad_func)
             node->func = i == 0 ? 0 : unknown;
-        reader->bad_items += bad_parent || bad_func;
+        bool bad_last = node->last >= BP_BUCKETS;
+        node->histogram[0] = 0;
+        if (node->last && !bad_last)
+            node->histogram[node->last]++; /* now it has all returned calls */
+        node->last = 0;
+        reader->bad_items += bad_parent || bad_func || bad_last;
     }
 }
 
@@ -66,16 +71,6 @@ static uint32_t find_node(const struct bp_reader *reader, const struct bp_profil
         return BP_NO_NODE;
     uint64_t node = (uint64_t)chunk->head.first + index;
     return node < thread->node_count ? (uint32_t)node : BP_NO_NODE;
-}
-
-/* The call that returned last is not in its histogram yet. */
-static void count_pending(const struct bp_reader *reader, struct bp_profile_thread *thread) {
-    uint32_t offset;
-    uint32_t node = find_node(reader, thread, thread->info.pending, &offset);
-    uint32_t first = offsetof(struct bp_node, histogram);
-    if (node != BP_NO_NODE && offset >= first && offset % sizeof(uint64_t) == 0 &&
-        offset < sizeof(struct bp_node))
-        thread->nodes[node].histogram[(offset - first) / sizeof(uint64_t)]++;
 }
 
 static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_thread *thread,
@@ -192,10 +187,8 @@ static int load_thread(struct bp_reader *reader, struct bp_profile_thread *threa
     if (thread->node_count == 0)
         return 0;
     check_nodes(reader, thread);
-    if (state == BP_THREAD_LIVE) {
-        count_pending(reader, thread);
+    if (state == BP_THREAD_LIVE)
         result = load_open(reader, thread, chain);
-    }
     return result ? result : 1;
 }
 

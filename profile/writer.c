@@ -251,9 +251,6 @@ static int kept_after_fork(const struct bp_chunk *chunk, uint32_t thread) {
 
 /* Copy one mapped range into the new file and map the file over it. */
 static int take_over(int fd, void *memory, uint64_t size, uint64_t offset) {
-    int error = reserve(fd, offset, size);
-    if (error)
-        return error;
     for (uint64_t done = 0; done < size;) {
         long n = BP_SYS4(SYS_pwrite64, fd, (char *)memory + done, size - done, offset + done);
         if (n <= 0)
@@ -295,12 +292,21 @@ static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
         BP_SYS2(SYS_munmap, chunk, chunk->size);
 }
 
+static uint64_t size_kept(const struct bp_writer *writer, uint32_t thread) {
+    uint64_t size = 0;
+    for (const struct bp_chunk *c = writer->chunks; c; c = (const struct bp_chunk *)c->links[0])
+        size += kept_after_fork(c, thread) ? c->size : 0;
+    return size;
+}
+
 int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread) {
     struct stat status;
     uint64_t offset = BP_PAGE;
     long fd = BP_SYS4(SYS_openat, AT_FDCWD, path,
                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     long error = fd < 0 ? fd : BP_SYS2(SYS_fstat, fd, &status);
+    if (error >= 0)
+        error = reserve((int)fd, 0, BP_PAGE + size_kept(writer, thread));
     if (error >= 0)
         error = take_over((int)fd, writer->header, BP_PAGE, 0);
     if (error < 0) {

@@ -79,7 +79,7 @@ void bp_doctor_glibc(struct bp_finding *finding) {
 }
 
 void bp_doctor_clock(struct bp_finding *finding) {
-    if (bp_clock_kind() != BP_CLOCK_TSC) {
+    if (bp_clock_kind(NULL) != BP_CLOCK_TSC) {
         const char *why = bp_clock_tsc_invariant()
                               ? "the kernel has found the time stamp counters out of step"
                               : "the CPU (or hypervisor) offers no invariant time stamp counter";

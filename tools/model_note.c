@@ -162,7 +162,8 @@ static void note_wall(struct bp_model *model) {
     if (model->work->tree_count > 1)
         bp_model_note(model, "%u separate runs are shown together, their wall times added",
                       model->work->tree_count);
-    if (fabs(model->unsplit_s) > UNSPLIT_PART * model->wall_s && fabs(model->unsplit_s) > 1e-4)
+    if (model->thread_count && fabs(model->unsplit_s) > UNSPLIT_PART * model->wall_s &&
+        fabs(model->unsplit_s) > 1e-4)
         bp_model_note(model, "the wall split is off by %+.3f s of %.3f s", -model->unsplit_s,
                       model->wall_s);
 }

@@ -128,7 +128,7 @@ static uint64_t constructor_before(const struct bp_model *model, const struct bp
 static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
     const struct bp_tree *page = tree->owner->profile->tree;
     double tick_s = tree->owner->tick_s;
-    uint64_t joined = page->first_join ? page->first_join : tree->end;
+    uint64_t joined = page->first_join ? page->first_join : tree->start; /* nobody: unknown */
     uint64_t latest = last_busy_in(model, tree);
     if (joined > tree->end)
         joined = tree->end;
@@ -207,7 +207,16 @@ static void share_part(struct bp_model *model, uint32_t number) {
             part = thread->wall_s;
         function->wall_s += part;
         model->contexts[work->context[i]].wall_s += part;
-        model->category_s[function->category] += part;
+        struct bp_node_split parts = bp_model_divide(work, i, part);
+        double rest = part - parts.transfer_s - parts.wait_s[BP_DSL] - parts.wait_s[BP_FRAMEWORK];
+        model->category_s[BP_TRANSFER] += parts.transfer_s;
+        model->category_s[BP_DSL] += parts.wait_s[BP_DSL];
+        model->category_s[BP_FRAMEWORK] += parts.wait_s[BP_FRAMEWORK];
+        model->category_s[function->category] += rest;
+        model->kernel_wait_wall_s += parts.wait_s[BP_FRAMEWORK];
+        model->dsl_kernel_wait_wall_s += parts.wait_s[BP_DSL];
+        if (function->cuda && function->category == BP_FRAMEWORK)
+            model->cuda_api_wall_s += rest;
     }
     model->processes[thread->process].wall_s += thread->wall_s;
 }

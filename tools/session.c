@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -88,7 +89,7 @@ static void fill_header(struct bp_header *header, const struct bp_session_about 
     header->minor = BP_MINOR;
     header->header_size = BP_PAGE;
     header->byte_order = BP_BYTE_ORDER;
-    header->clock = bp_clock_kind();
+    header->clock = bp_clock_kind(getenv("BATTPROF_CLOCK"));
     header->flags = BP_HAS_TREE | BP_SESSION;
     header->state = BP_RUNNING;
     header->pid = getpid();

@@ -169,19 +169,23 @@ static void open_calls(void) {
     bp_profile_free(profile);
 }
 
-static void last_call_is_pending(void) {
+static void last_call_of_a_node(void) {
     size_t nodes, entries;
     builder_names(&builder);
-    size_t threads = add_thread(3, &nodes, &entries);
-    struct bp_thread *thread = builder_item(&builder, threads, 0);
-    thread->pending = builder_address(&builder, nodes, 2) + offsetof(struct bp_node, histogram) +
-                      7 * sizeof(uint64_t);
+    add_thread(3, &nodes, &entries);
+    struct bp_node *node = builder_item(&builder, nodes, 2);
+    node->histogram[0] = 1; /* what was pending before the first call */
+    node->histogram[7] = 4;
+    node->last = 7;
     struct bp_profile *profile = read_it(NULL);
-    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 1);
+    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[0], 0);
+    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 5);
+    CHECK_TEXT(profile->missing, "");
     bp_profile_free(profile);
-    thread->pending += 4; /* no counter */
+    node->last = BP_BUCKETS;
     profile = read_it(NULL);
-    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 0);
+    CHECK_EQUAL(profile->threads[0].nodes[2].histogram[7], 4);
+    CHECK(strstr(profile->missing, "damaged"));
     bp_profile_free(profile);
 }
 
@@ -283,6 +287,7 @@ int main(void) {
     BUILD_AND_RUN(several_chunks_of_a_kind);
     BUILD_AND_RUN(chunks_in_reverse_order);
     BUILD_AND_RUN(open_calls);
+    BUILD_AND_RUN(last_call_of_a_node);
     BUILD_AND_RUN(call_opened_before_fork);
     BUILD_AND_RUN(endless_chain);
     BUILD_AND_RUN(impossible_parents);
