@@ -116,6 +116,7 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
         e->child = 0;
+        e->source = 0; /* its library's threads and records are the parent's */
     }
     bp_node_reset_all(thread);
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);

@@ -191,8 +191,7 @@ struct bp_hook *bp_hook_find(uint64_t address) {
 }
 
 /* 1 if the address was not known. The first name of an address stays. */
-static int add(uint64_t address, const char *name, uint32_t object, enum bp_stub_kind kind,
-               void *code) {
+int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code) {
     uint32_t bit = name_bit(name);
     state.names[bit / 64] |= UINT64_C(1) << bit % 64;
     if (bp_hook_find(address) || (state.map_used >= state.map_size / 2 && !map_grow()))
@@ -209,33 +208,35 @@ uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object) {
         const ElfW(Sym) *symbol = &elf->symbols[i];
         const char *name = elf->strings + symbol->st_name;
         if (bp_elf_is_function(symbol) && wants_symbol(elf, name))
-            added += (uint32_t)add(bp_elf_address(elf, symbol), name, object, BP_STUB_CALL, NULL);
+            added += (uint32_t)bp_hook_add(bp_elf_address(elf, symbol), name, object, BP_STUB_CALL,
+                                           NULL);
     }
     return added;
 }
 
-static void add_wraps(const struct bp_elf *elf, uint32_t object) {
-    for (unsigned t = 0; t < state.wrap_tables; t++)
-        for (size_t i = 0; i < state.wrap_counts[t]; i++) {
-            const struct bp_wrap *wrap = &state.wraps[t][i];
-            const ElfW(Sym) *symbol = bp_elf_find(elf, wrap->name, NULL);
-            if (!symbol)
-                continue;
-            uint64_t address = bp_elf_address(elf, symbol);
-            if (!*wrap->real)
-                *wrap->real = (void *)address;
-            add(address, wrap->name, object, BP_STUB_CALL, wrap->wrapper);
-        }
+void bp_hook_add_wraps(const struct bp_elf *elf, uint32_t object, const struct bp_wrap *wraps,
+                       size_t count) {
+    for (const struct bp_wrap *wrap = wraps; wrap < wraps + count; wrap++) {
+        const ElfW(Sym) *symbol = bp_elf_find(elf, wrap->name, NULL);
+        if (!symbol)
+            continue;
+        uint64_t address = bp_elf_address(elf, symbol);
+        if (!*wrap->real)
+            *wrap->real = (void *)address;
+        bp_hook_add(address, wrap->name, object, BP_STUB_CALL, wrap->wrapper);
+    }
 }
 
 void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object) {
-    add_wraps(elf, object);
+    for (unsigned t = 0; t < state.wrap_tables; t++)
+        bp_hook_add_wraps(elf, object, state.wraps[t], state.wrap_counts[t]);
     if (!bp_hook_waits)
         return;
     for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++) {
         const ElfW(Sym) *symbol = bp_elf_find(elf, runtime[i].name, NULL);
         if (symbol)
-            add(bp_elf_address(elf, symbol), runtime[i].name, object, runtime[i].kind, NULL);
+            bp_hook_add(bp_elf_address(elf, symbol), runtime[i].name, object, runtime[i].kind,
+                        NULL);
     }
 }
 
@@ -244,7 +245,8 @@ static uint32_t new_function(const struct bp_source_function *what, uint32_t obj
     uint32_t index = 0;
     uint64_t mask = bp_lock(&bp_process.lock);
     struct bp_writer *writer = &bp_process.writer;
-    struct bp_func func = {.object = object, .address = address, .kind = what->kind};
+    struct bp_func func = {
+        .object = object, .address = address, .kind = what->kind, .flags = what->flags};
     func.name = bp_writer_string(writer, what->name);
     func.module = bp_writer_string(writer, what->module ? what->module : "");
     func.file = bp_writer_string(writer, what->file ? what->file : "");
@@ -286,17 +288,19 @@ struct bp_stub *bp_source_function(const struct bp_source_function *what) {
 }
 
 static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_t object,
-                      enum bp_stub_kind kind) {
-    static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO, BP_FUNC_IO};
-    struct bp_source_function what = {.name = name, .kind = kinds[kind]};
+                      uint32_t kind) {
+    static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO, BP_FUNC_IO,
+                                     BP_FUNC_CALL};
+    uint32_t source = BP_STUB_SOURCE_OF(kind);
+    struct bp_source_function what = {.name = name, .kind = kinds[BP_STUB_KIND(kind)]};
+    what.flags = source ? bp_sources[source - 1]->func_flags : 0;
     bp_stubs[index].func = new_function(&what, object, target);
     bp_stubs[index].kind = kind;
     bp_stubs[index].target = target;
 }
 
 /* The code of a new stub, or 0 when all are in use. */
-static uint64_t new_stub(uint64_t target, const char *name, uint32_t object,
-                         enum bp_stub_kind kind) {
+static uint64_t new_stub(uint64_t target, const char *name, uint32_t object, uint32_t kind) {
     uint32_t needed = kind == BP_STUB_IO_FD ? 2 : 1;
     if (bp_process.functions + needed > BP_FUNCTIONS - BP_CALIBRATION_STUBS ||
         state.stubs + needed > BP_STUBS - BP_CALIBRATION_STUBS) {
@@ -308,7 +312,7 @@ static uint64_t new_stub(uint64_t target, const char *name, uint32_t object,
     fill_stub(index, target, name, object, kind);
     if (kind == BP_STUB_IO_FD)
         fill_stub(index + 1, target, name, object, BP_STUB_WAIT);
-    int fast = kind == BP_STUB_CALL && bp_process.clock == BP_CLOCK_TSC;
+    int fast = BP_STUB_KIND(kind) == BP_STUB_CALL && bp_process.clock == BP_CLOCK_TSC;
     return (uint64_t)(fast ? bp_stubs_fast : bp_stubs_slow) + (uint64_t)index * BP_STUB_CODE_SIZE;
 }
 

@@ -45,13 +45,17 @@ void bp_hook_place_stubs(void);
 /* What a pointer to a function should be: its stub or wrapper, else itself. */
 void *bp_hook_pointer(void *function);
 
-/* For object.c, with the lock held. */
+/* The real function of the C runtime, for what must not be linked: dlopen, pthread_create. NULL if
+ * there is none. */
+void *bp_hook_runtime(const char *name);
+
+/* For object.c and source.c, with the lock held. */
 struct bp_hook {
     uint64_t address; /* 0: free */
     uint64_t code;    /* 0: wanted, no slot leads to it yet */
     const char *name;
     uint32_t object;
-    uint32_t kind; /* enum bp_stub_kind */
+    uint32_t kind; /* enum bp_stub_kind, source and tag */
 };
 extern struct bp_lock bp_hook_lock __attribute__((visibility("hidden")));
 struct bp_elf;
@@ -59,6 +63,9 @@ int bp_hook_wants_library(const char *path, const char *soname);
 uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object);
 void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object);
 struct bp_hook *bp_hook_find(uint64_t address);
+int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code);
+void bp_hook_add_wraps(const struct bp_elf *elf, uint32_t object, const struct bp_wrap *wraps,
+                       size_t count);
 uint64_t bp_hook_code(struct bp_hook *hook);
 int bp_hook_may_name(const char *name);
 void bp_hook_forget(uint64_t low, uint64_t high);

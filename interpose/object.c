@@ -7,6 +7,7 @@
 
 #include "interpose/hook.h"
 #include "interpose/patch.h"
+#include "interpose/source.h"
 
 static struct {
     struct bp_loaded *objects; /* in load order */
@@ -35,7 +36,8 @@ static int never_patched(const struct bp_elf *elf) {
     int rank = runtime_rank(elf->soname);
     uint64_t self = (uint64_t)&state;
     return (rank >= 0 && rank < RUNTIME_UNPATCHED) || strncmp(elf->soname, "ld-linux", 8) == 0 ||
-           strncmp(elf->soname, "linux-vdso", 10) == 0 || (self >= elf->low && self < elf->high);
+           strncmp(elf->soname, "linux-vdso", 10) == 0 || (self >= elf->low && self < elf->high) ||
+           bp_source_leaves_alone(elf->soname);
 }
 
 static const char *base_name(const char *path) {
@@ -97,8 +99,9 @@ static void add_object(const struct bp_elf *elf) {
     object->unpatched = never_patched(elf);
     object->main = state.count == 0;
     const char *path = object->main ? bp_process.writer.header->executable : elf->path;
-    object->hooked = bp_hook_wants_library(path, elf->soname) &&
-                     !(object->unpatched && runtime_rank(elf->soname) < 0);
+    int source = bp_source_wants_library(elf->soname);
+    object->hooked = source || (bp_hook_wants_library(path, elf->soname) &&
+                                !(object->unpatched && runtime_rank(elf->soname) < 0));
     if (strstr(base_name(path), "greenlet"))
         bp_process.copies_stacks = 1;
     describe(object, path);
@@ -106,7 +109,8 @@ static void add_object(const struct bp_elf *elf) {
     if (runtime_rank(elf->soname) >= 0)
         bp_hook_add_runtime(&object->elf, object->index);
     if (object->hooked && object->record)
-        object->record->exports = bp_hook_add_exports(&object->elf, object->index);
+        object->record->exports = source ? bp_source_add_exports(&object->elf, object->index)
+                                         : bp_hook_add_exports(&object->elf, object->index);
 }
 
 static int note_object(struct dl_phdr_info *info, size_t size, void *unused) {
@@ -263,4 +267,8 @@ void *bp_object_runtime_function(const char *name) {
     struct lookup lookup = {name, NULL};
     dl_iterate_phdr(look_up, &lookup);
     return lookup.address;
+}
+
+void *bp_hook_runtime(const char *name) {
+    return bp_object_runtime_function(name);
 }
