@@ -6,6 +6,7 @@
 #include "tools/library.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,48 @@ static const char *const places[] = {
     BP_LIBDIR "/" NAME,
 };
 
+/* Likewise, the folder of the stand-in device. */
+static const char *const sim_places[] = {
+    "../cuda/sim", /* build tree */
+    "../lib/battprof-sim",   "../lib/x86_64-linux-gnu/battprof-sim",
+    "../lib64/battprof-sim", BP_LIBDIR "/battprof-sim",
+};
+
 static int own_directory(char directory[PATH_MAX]) {
     ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX - 1);
     if (length <= 0)
         return -1;
     directory[length] = 0;
     *strrchr(directory, '/') = 0;
+    return 0;
+}
+
+/* The first place where there is such a file. */
+static bool search(const char *const *place, size_t count, const char *file,
+                   char directory[PATH_MAX], char path[PATH_MAX]) {
+    char candidate[2 * PATH_MAX];
+    if (own_directory(directory))
+        directory[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (place[i][0] == '/')
+            snprintf(candidate, sizeof candidate, "%s%s", place[i], file);
+        else
+            snprintf(candidate, sizeof candidate, "%s/%s%s", directory, place[i], file);
+        if (realpath(candidate, path))
+            return true;
+    }
+    return false;
+}
+
+int bp_library_find_sim(char path[PATH_MAX], struct bp_error *error) {
+    char directory[PATH_MAX];
+    if (!search(sim_places, sizeof sim_places / sizeof sim_places[0], "/libcudart.so.12", directory,
+                path))
+        return bp_error_set(error, BP_FAILED,
+                            "the stand-in device is neither beside %s nor in " BP_LIBDIR
+                            "/battprof-sim; build it (ninja)",
+                            directory);
+    *strrchr(path, '/') = 0;
     return 0;
 }
 
@@ -41,17 +78,9 @@ int bp_library_find(char path[PATH_MAX], struct bp_error *error) {
         return bp_error_set(error, BP_FAILED, "BATTPROF_LIB=%s: %s; unset it or correct it", wish,
                             strerror(errno));
     }
-    char directory[PATH_MAX], candidate[2 * PATH_MAX];
-    if (own_directory(directory))
-        directory[0] = 0;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (places[i][0] == '/')
-            snprintf(candidate, sizeof candidate, "%s", places[i]);
-        else
-            snprintf(candidate, sizeof candidate, "%s/%s", directory, places[i]);
-        if (realpath(candidate, path))
-            return 0;
-    }
+    char directory[PATH_MAX];
+    if (search(places, sizeof places / sizeof places[0], "", directory, path))
+        return 0;
     return bp_error_set(error, BP_FAILED,
                         NAME " is neither beside %s nor in " BP_LIBDIR
                              "; build it (ninja) or set BATTPROF_LIB to its path",

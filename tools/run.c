@@ -22,6 +22,7 @@ struct settings {
     const char *output;
     struct bp_words hooks;
     bool no_wait;
+    const char *device;
     const char *rules;
     bool quiet;
 };
@@ -37,6 +38,10 @@ static const struct bp_option options[] = {
      bp_option_list, offsetof(struct settings, hooks)},
     {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
      offsetof(struct settings, no_wait)},
+    {"device", 0, "DEVICE",
+     "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
+     "libcudart",
+     bp_option_text, offsetof(struct settings, device)},
     {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      offsetof(struct settings, rules)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
@@ -59,7 +64,7 @@ const struct bp_command bp_command_run = {
     .main = bp_cmd_run,
 };
 
-#define ENVIRONMENT 6
+#define ENVIRONMENT 12
 
 struct run {
     struct settings settings;
@@ -111,13 +116,37 @@ static void assign(struct run *run, const char *name, const char *value) {
         run->environment[run->assigned++] = text;
 }
 
+static void assign_before(struct run *run, const char *name, const char *value) {
+    const char *others = getenv(name);
+    char *text = NULL;
+    if (others && others[0] && asprintf(&text, "%s:%s", value, others) < 0)
+        text = NULL;
+    assign(run, name, text ? text : value);
+    free(text);
+}
+
+/* The stand-in libraries have the names of the real ones and are found before them. */
+static int use_device(struct run *run, struct bp_error *error) {
+    static const char *const known[] = {"t4", "p100", "l4"};
+    const char *device = run->settings.device;
+    char folder[PATH_MAX];
+    if (!device)
+        return 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strncmp(device, "sim:", 4) || strcmp(device + 4, known[i]))
+            continue;
+        if (bp_library_find_sim(folder, error))
+            return -1;
+        assign(run, "BATTPROF_SIM", known[i]);
+        assign_before(run, "LD_LIBRARY_PATH", folder);
+        return 0;
+    }
+    return bp_error_set(error, BP_USAGE, "run: --device '%s': write sim:t4, sim:p100 or sim:l4",
+                        device);
+}
+
 static void fill_environment(struct run *run) {
-    const char *others = getenv("LD_PRELOAD");
-    char *preload = NULL;
-    if (others && others[0] && asprintf(&preload, "%s:%s", run->library, others) < 0)
-        preload = NULL;
-    assign(run, "LD_PRELOAD", preload ? preload : run->library);
-    free(preload);
+    assign_before(run, "LD_PRELOAD", run->library);
     assign(run, "BATTPROF_DIR", run->directory);
     assign(run, "BATTPROF_TREE", run->session.path);
     assign(run, "BATTPROF_QUIET", "1");
@@ -125,7 +154,6 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_HOOK", run->hooks);
     if (run->settings.no_wait)
         assign(run, "BATTPROF_WAIT", "0");
-    run->target.environment = run->environment;
 }
 
 static int prepare(struct run *run, struct bp_error *error) {
@@ -203,7 +231,8 @@ static int run_target(struct run *run, struct bp_error *error) {
 static int start(struct run *run, char **command, struct bp_error *error) {
     struct bp_error trouble = {0};
     run->target.argv = command;
-    if (check_hooks(run, error))
+    run->target.environment = run->environment;
+    if (check_hooks(run, error) || use_device(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);
