@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "interpose/environment.h"
@@ -236,24 +237,31 @@ void bp_process_stay(int busy) {
     bp_tree_advance(bp_process.tree, bp_clock_now(bp_process.clock), busy);
 }
 
-void bp_process_reaped(pid_t pid, int status) {
+static void note_reaped(const struct bp_reaped *what) {
     uint32_t index;
-    struct bp_tree_step step = {0, 0};
-    uint64_t now = bp_clock_now(bp_process.clock);
-    if (bp_process.tree) {
-        struct bp_tree_slot *slot = bp_tree_slot_of(bp_process.tree, pid);
-        step = slot ? bp_tree_release(bp_process.tree, slot, now)
-                    : bp_tree_advance(bp_process.tree, now, 0);
-    }
-    if (bp_self)
-        bp_self->idle += step.idle;
     uint64_t mask = bp_lock(&bp_process.lock);
     struct bp_reaped *record = bp_writer_item(&bp_process.writer, BP_REAPED, &index);
     if (record) {
-        *record = (struct bp_reaped){.pid = pid, .status = status, .ticks = now, .v = step.v};
+        *record = *what;
         bp_writer_commit(&bp_process.writer, BP_REAPED);
     }
     bp_unlock(&bp_process.lock, mask);
+}
+
+/* A child that ended in order has left the tree and said so in its own file. */
+void bp_process_reaped(pid_t pid, int status) {
+    struct bp_reaped what = {.pid = pid, .status = status};
+    struct bp_tree_slot *slot = bp_process.tree ? bp_tree_slot_of(bp_process.tree, pid) : NULL;
+    if (!slot && WIFEXITED(status))
+        return;
+    what.ticks = bp_clock_now(bp_process.clock);
+    if (slot) {
+        struct bp_tree_step step = bp_tree_release(bp_process.tree, slot, what.ticks);
+        what.v = step.v;
+        if (bp_self)
+            bp_self->idle += step.idle;
+    }
+    note_reaped(&what);
 }
 
 static void before_fork(void) {
