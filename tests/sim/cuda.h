@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CUDA runtime as the tests of the stand-in call it: declared by hand, so that they build
+ * without a toolkit; and a check that goes on after a failure.
+ */
+#ifndef BP_TESTS_SIM_CUDA_H
+#define BP_TESTS_SIM_CUDA_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cuda/sim/sim.h"
+
+enum { H2H, H2D, D2H, D2D };
+
+typedef struct bp_sim_stream *stream_t;
+typedef struct bp_sim_event *event_t;
+typedef struct bp_sim_graph *graph_t;
+
+int cudaMalloc(void **memory, size_t size);
+int cudaFree(void *memory);
+int cudaMallocHost(void **memory, size_t size);
+int cudaFreeHost(void *memory);
+int cudaHostRegister(void *memory, size_t size, unsigned flags);
+int cudaHostUnregister(void *memory);
+int cudaMallocManaged(void **memory, size_t size, unsigned flags);
+int cudaMemcpy(void *target, const void *source, size_t size, int kind);
+int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, stream_t stream);
+int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                 size_t width, size_t height, int kind);
+int cudaMemcpyPeer(void *target, int to, const void *source, int from, size_t size);
+int cudaMemset(void *target, int value, size_t size);
+int cudaLaunchKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
+                     void **args, size_t shared, stream_t stream);
+int cudaStreamCreate(stream_t *stream);
+int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags);
+int cudaStreamDestroy(stream_t stream);
+int cudaStreamSynchronize(stream_t stream);
+int cudaStreamQuery(stream_t stream);
+int cudaStreamWaitEvent(stream_t stream, event_t event, unsigned flags);
+int cudaStreamBeginCapture(stream_t stream, int mode);
+int cudaStreamEndCapture(stream_t stream, graph_t *graph);
+int cudaGraphInstantiate(graph_t *executable, graph_t graph, unsigned long long flags);
+int cudaGraphLaunch(graph_t executable, stream_t stream);
+int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data);
+int cudaEventCreate(event_t *event);
+int cudaEventDestroy(event_t event);
+int cudaEventRecord(event_t event, stream_t stream);
+int cudaEventSynchronize(event_t event);
+int cudaEventElapsedTime(float *ms, event_t from, event_t to);
+int cudaDeviceSynchronize(void);
+int cudaGetDeviceCount(int *count);
+int cudaSetDevice(int device);
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+int cudaGetLastError(void);
+int cudaPeekAtLastError(void);
+int cudaMemGetInfo(size_t *unused, size_t *total);
+int cudaRuntimeGetVersion(int *version);
+const char *cudaGetErrorName(int error);
+
+static int failures;
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                 \
+            printf(__VA_ARGS__);                                                                   \
+            printf("\n");                                                                          \
+            failures++;                                                                            \
+        }                                                                                          \
+    } while (0)
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        int error_ = (call);                                                                       \
+        CHECK(error_ == 0, "error %d", error_);                                                    \
+    } while (0)
+
+static inline double now_ms(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+#endif

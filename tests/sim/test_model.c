@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The stand-in T4 keeps its model: how long copies and kernels take, what overlaps and what waits,
+ * and when a call returns; and it computes. A busy machine can make things longer, never shorter:
+ * of what is measured the least of some runs counts.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/sim/cuda.h"
+
+#define MIB ((size_t)1 << 20)
+#define SIZE (24 * MIB)
+#define UP_MS ((double)SIZE / 12000e3) /* 12000 MB/s, presets.def */
+#define DOWN_MS ((double)SIZE / 12800e3)
+#define KERNEL_MS 3.0
+#define RUNS 5
+
+static const size_t sizes[] = {sizeof(int *), sizeof(int), sizeof(int), 0};
+
+/* Adds a number to n integers. */
+static void add(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args) {
+    int *values = *(int **)args[0], n = *(int *)args[1], k = *(int *)args[2];
+    (void)grid, (void)block;
+    for (int i = 0; i < n; i++)
+        values[i] += k;
+}
+
+static int launch_add(int *values, int n, int k, stream_t stream) {
+    void *args[] = {&values, &n, &k};
+    struct bp_sim_dim3 grid = {64, 1, 1}, block = {256, 1, 1};
+    return cudaLaunchKernel((const void *)add, grid, block, args, 0, stream);
+}
+
+static struct {
+    char *pageable, *pinned, *pinned2, *device, *device2;
+    stream_t stream[2], nonblocking;
+    event_t begin, end;
+} t;
+
+static void prepare(void) {
+    MUST(bp_sim_register_kernel("add", (const void *)add, add, sizes, (uint64_t)(KERNEL_MS * 1e6),
+                                0));
+    t.pageable = calloc(1, SIZE);
+    MUST(cudaMallocHost((void **)&t.pinned, SIZE));
+    MUST(cudaMallocHost((void **)&t.pinned2, SIZE));
+    MUST(cudaMalloc((void **)&t.device, SIZE));
+    MUST(cudaMalloc((void **)&t.device2, SIZE));
+    for (int i = 0; i < 2; i++)
+        MUST(cudaStreamCreate(&t.stream[i]));
+    MUST(cudaStreamCreateWithFlags(&t.nonblocking, 1));
+    MUST(cudaEventCreate(&t.begin));
+    MUST(cudaEventCreate(&t.end));
+    for (size_t i = 0; i < SIZE; i++)
+        t.pageable[i] = t.pinned[i] = (char)(i * 7 % 251);
+}
+
+/* Milliseconds between the events of a piece of work. */
+static double between(event_t from, event_t to) {
+    float ms = 0;
+    MUST(cudaEventSynchronize(to));
+    MUST(cudaEventElapsedTime(&ms, from, to));
+    return (double)ms;
+}
+
+static bool near(double got, double wanted) {
+    return got > wanted * 0.98 - 0.02 && got < wanted * 1.02 + 0.15;
+}
+
+static void check_blocking(char *host, int direction, double wanted, const char *name) {
+    double began = now_ms();
+    MUST(direction == H2D ? cudaMemcpy(t.device, host, SIZE, H2D)
+                          : cudaMemcpy(host, t.device, SIZE, D2H));
+    double took = now_ms() - began;
+    CHECK(took >= wanted && took < wanted * 3 + 50, "%s: %.3f ms, not %.3f", name, took, wanted);
+}
+
+static void test_blocking(void) {
+    check_blocking(t.pinned, H2D, UP_MS, "pinned up");
+    check_blocking(t.pageable, H2D, UP_MS * 2, "pageable up");
+    check_blocking(t.pinned2, D2H, DOWN_MS, "pinned down");
+    CHECK(!memcmp(t.pinned, t.pinned2, SIZE), "the copy is another");
+    memset(t.pageable, 0, SIZE);
+    check_blocking(t.pageable, D2H, (double)SIZE / 5000e3, "pageable down");
+    CHECK(!memcmp(t.pinned, t.pageable, SIZE), "the copy is another");
+}
+
+/* Pinned and asynchronous: returns at once, done at the end. The best of some, since the machine
+ * may be busy. */
+static void test_async(void) {
+    double call = 1e9, length = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        double began = now_ms();
+        MUST(cudaEventRecord(t.begin, t.stream[0]));
+        MUST(cudaMemcpyAsync(t.device, t.pinned, SIZE, H2D, t.stream[0]));
+        double took = now_ms() - began;
+        call = took < call ? took : call;
+        MUST(cudaEventRecord(t.end, t.stream[0]));
+        CHECK(cudaStreamQuery(t.stream[0]) == cudaErrorNotReady || now_ms() - began > UP_MS,
+              "the stream is idle");
+        double ms = between(t.begin, t.end);
+        length = ms < length ? ms : length;
+        CHECK(now_ms() - began >= UP_MS, "the event came early");
+    }
+    CHECK(call < UP_MS / 4, "an asynchronous copy blocked for %.3f ms", call);
+    CHECK(near(length, UP_MS), "up takes %.3f", length);
+    double began = now_ms();
+    MUST(cudaMemcpyAsync(t.pageable, t.device, SIZE, D2H, t.stream[0]));
+    CHECK(now_ms() - began >= DOWN_MS, "a pageable download returned early");
+}
+
+/* Two pieces of work in two streams: a bit of each other's time where they share no engine. */
+static double pair_once(int (*first)(stream_t), stream_t a, int (*second)(stream_t), stream_t b) {
+    MUST(cudaDeviceSynchronize());
+    MUST(cudaEventRecord(t.begin, a));
+    MUST(first(a));
+    MUST(second(b));
+    event_t other;
+    MUST(cudaEventCreate(&other));
+    MUST(cudaEventRecord(other, a));
+    MUST(cudaEventRecord(t.end, b));
+    double ms = between(t.begin, t.end), ms2 = between(t.begin, other);
+    MUST(cudaEventDestroy(other));
+    return ms > ms2 ? ms : ms2;
+}
+
+static double pair_ms(int (*first)(stream_t), stream_t a, int (*second)(stream_t), stream_t b) {
+    double least = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        double ms = pair_once(first, a, second, b);
+        least = ms < least ? ms : least;
+    }
+    return least;
+}
+
+static int up(stream_t s) {
+    return cudaMemcpyAsync(t.device, t.pinned, SIZE, H2D, s);
+}
+static int up2(stream_t s) {
+    return cudaMemcpyAsync(t.device2, t.pinned, SIZE, H2D, s);
+}
+static int down(stream_t s) {
+    return cudaMemcpyAsync(t.pinned2, t.device2, SIZE, D2H, s);
+}
+static int kernel(stream_t s) {
+    return launch_add((int *)t.device2, 1000, 1, s);
+}
+
+static void test_overlap(void) {
+    double both = pair_ms(up, t.stream[0], down, t.stream[1]);
+    CHECK(both < (UP_MS + DOWN_MS) * 0.8, "up and down took %.3f together", both);
+    both = pair_ms(up, t.stream[0], up2, t.stream[1]);
+    CHECK(near(both, 2 * UP_MS), "two uploads took %.3f, one after the other %.3f", both,
+          2 * UP_MS);
+    both = pair_ms(up, t.stream[0], kernel, t.stream[1]);
+    CHECK(both < (UP_MS + KERNEL_MS) * 0.8, "copy and kernel took %.3f together", both);
+    both = pair_ms(up, t.stream[0], kernel, t.stream[0]);
+    CHECK(near(both, UP_MS + KERNEL_MS), "in one stream %.3f", both);
+    both = pair_ms(up, t.stream[0], kernel, NULL);
+    CHECK(near(both, UP_MS + KERNEL_MS), "with the default stream %.3f", both);
+    both = pair_ms(up, t.nonblocking, kernel, NULL);
+    CHECK(both < (UP_MS + KERNEL_MS) * 0.8, "a non-blocking stream waited: %.3f", both);
+}
+
+/* The second stream waits for an event of the first. */
+static int kernel_after(stream_t s) {
+    event_t done;
+    MUST(cudaEventCreate(&done));
+    MUST(cudaEventRecord(done, t.stream[0]));
+    MUST(cudaStreamWaitEvent(s, done, 0));
+    MUST(cudaEventDestroy(done));
+    return kernel(s);
+}
+
+static void test_events(void) {
+    double ms = pair_ms(up, t.stream[0], kernel_after, t.stream[1]);
+    CHECK(near(ms, UP_MS + KERNEL_MS), "a kernel that waits for a copy: %.3f", ms);
+}
+
+static void test_results(void) {
+    int values[1000], n = 1000;
+    for (int i = 0; i < n; i++)
+        values[i] = i;
+    MUST(cudaMemcpyAsync(t.device, values, sizeof values, H2D, t.stream[0]));
+    memset(values, 0, sizeof values); /* it was staged: this does no harm */
+    MUST(launch_add((int *)t.device, n, 5, t.stream[0]));
+    MUST(launch_add((int *)t.device, n, 6, t.stream[0]));
+    MUST(cudaMemcpyAsync(values, t.device, sizeof values, D2H, t.stream[0]));
+    for (int i = 0; i < n; i++)
+        CHECK(values[i] == i + 11, "%d: %d", i, values[i]);
+    MUST(cudaMemset(t.device, 3, 64));
+    MUST(cudaMemcpy2D(values, 8, t.device, 16, 8, 4, D2H));
+    CHECK(values[0] == 0x03030303 && values[7] == 0x03030303 && values[8] == 8 + 11, "2D copy");
+}
+
+static void set_flag(void *flag) {
+    *(int *)flag = 1;
+}
+
+static void test_graph(void) {
+    graph_t graph, executable;
+    int values[8] = {0}, called = 0;
+    MUST(cudaMemset(t.device, 0, sizeof values));
+    MUST(cudaStreamBeginCapture(t.stream[0], 0));
+    MUST(launch_add((int *)t.device, 8, 2, t.stream[0]));
+    MUST(cudaLaunchHostFunc(t.stream[0], set_flag, &called));
+    MUST(cudaStreamEndCapture(t.stream[0], &graph));
+    MUST(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(!called, "captured work was done");
+    MUST(cudaGraphLaunch(executable, t.stream[0]));
+    MUST(cudaGraphLaunch(executable, t.stream[0]));
+    MUST(cudaStreamSynchronize(t.stream[0]));
+    MUST(cudaMemcpy(values, t.device, sizeof values, D2H));
+    CHECK(values[7] == 4 && called, "the graph gave %d", values[7]);
+}
+
+static void test_errors(void) {
+    void *memory;
+    CHECK(cudaMemcpy(t.pageable, t.pinned, 16, H2D) == cudaErrorInvalidValue, "no device memory");
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidValue, "not remembered");
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue && !cudaGetLastError(), "not forgotten");
+    CHECK(cudaMemcpy(t.device + SIZE - 8, t.pinned, 1 << 16, H2D) == cudaErrorInvalidValue,
+          "beyond the end");
+    CHECK(cudaMalloc(&memory, (size_t)1 << 40) == cudaErrorMemoryAllocation, "a terabyte");
+    struct bp_sim_dim3 one = {1, 1, 1}, wide = {4096, 1, 1};
+    CHECK(cudaLaunchKernel(&failures, one, one, NULL, 0, NULL) == cudaErrorInvalidDeviceFunction,
+          "an unknown kernel");
+    CHECK(cudaLaunchKernel((const void *)add, one, wide, NULL, 0, NULL) ==
+              cudaErrorInvalidConfiguration,
+          "too many threads");
+    CHECK(!strcmp(cudaGetErrorName(2), "cudaErrorMemoryAllocation"), "its name");
+    cudaGetLastError();
+}
+
+/* A launch queue has an end: far more work than it holds blocks, and is all done in order. */
+static void test_many(void) {
+    int value = 0;
+    MUST(bp_sim_register_kernel("quick", (const void *)set_flag, add, sizes, 2000, 0));
+    MUST(cudaMemset(t.device, 0, 4));
+    for (int i = 0; i < 5000; i++) {
+        int n = 1, k = 1;
+        char *values = t.device;
+        void *args[] = {&values, &n, &k};
+        struct bp_sim_dim3 one = {1, 1, 1};
+        MUST(cudaLaunchKernel((const void *)set_flag, one, one, args, 0, t.stream[i % 2]));
+    }
+    MUST(cudaDeviceSynchronize());
+    MUST(cudaMemcpy(&value, t.device, 4, D2H));
+    CHECK(value == 5000, "%d of 5000 kernels ran", value);
+}
+
+static void *use_thread(void *device) {
+    int *own, n = 5000, *values = calloc(5000, sizeof *values);
+    MUST(cudaSetDevice(*(int *)device));
+    MUST(cudaMalloc((void **)&own, 20000));
+    for (int round = 0; round < 20; round++) {
+        stream_t stream;
+        MUST(cudaStreamCreate(&stream));
+        MUST(cudaMemcpyAsync(own, values, 20000, H2D, stream));
+        MUST(launch_add(own, n, 1, stream));
+        MUST(cudaMemcpyAsync(values, own, 20000, D2H, stream));
+        MUST(cudaStreamDestroy(stream));
+    }
+    for (int i = 0; i < n; i++)
+        CHECK(values[i] == 20, "%d: %d", i, values[i]);
+    MUST(cudaFree(own));
+    free(values);
+    return NULL;
+}
+
+/* Two threads on one device share its engine; on two devices they do not. */
+static double threads_ms(int first, int second) {
+    pthread_t thread[2];
+    int device[2] = {first, second};
+    double began = now_ms();
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, use_thread, &device[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    return now_ms() - began;
+}
+
+static void test_threads(void) {
+    threads_ms(0, 1); /* makes the contexts */
+    double shared = threads_ms(0, 0), apart = threads_ms(0, 1);
+    if (apart >= shared * 0.8) /* a busy machine: once more */
+        apart = threads_ms(0, 1);
+    CHECK(shared >= 2 * 20 * KERNEL_MS, "40 kernels on one device in %.1f ms", shared);
+    CHECK(apart < shared * 0.8, "two devices: %.1f ms, one: %.1f", apart, shared);
+}
+
+static void test_peers(void) {
+    char *far;
+    int count;
+    MUST(cudaGetDeviceCount(&count));
+    CHECK(count == 2, "%d devices", count);
+    MUST(cudaSetDevice(1));
+    MUST(cudaMalloc((void **)&far, SIZE));
+    MUST(cudaSetDevice(0));
+    MUST(cudaMemcpy(t.device, t.pinned, SIZE, H2D));
+    double ms[2];
+    for (int i = 0; i < 2; i++) {
+        MUST(cudaDeviceSynchronize());
+        MUST(cudaEventRecord(t.begin, NULL));
+        MUST(cudaMemcpyPeer(far, 1, t.device, 0, SIZE));
+        MUST(cudaEventRecord(t.end, NULL));
+        ms[i] = between(t.begin, t.end);
+        if (!i)
+            MUST(cudaDeviceEnablePeerAccess(1, 0));
+    }
+    CHECK(ms[0] > 1.9 * ms[1], "through the host %.3f, direct %.3f", ms[0], ms[1]);
+    memset(t.pinned2, 0, SIZE);
+    MUST(cudaMemcpy(t.pinned2, far, SIZE, D2H));
+    CHECK(!memcmp(t.pinned, t.pinned2, SIZE), "the copy is another");
+}
+
+static void test_registered(void) {
+    MUST(cudaHostRegister(t.pageable, SIZE, 0));
+    CHECK(cudaHostRegister(t.pageable, SIZE, 0) == cudaErrorHostMemoryAlreadyRegistered, "twice");
+    double best = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        double began = now_ms();
+        MUST(cudaMemcpyAsync(t.device, t.pageable, SIZE, H2D, t.stream[0]));
+        best = now_ms() - began < best ? now_ms() - began : best;
+        MUST(cudaStreamSynchronize(t.stream[0]));
+    }
+    CHECK(best < UP_MS / 4, "registered memory blocked for %.3f ms", best);
+    MUST(cudaHostUnregister(t.pageable));
+    CHECK(cudaHostUnregister(t.pageable) == cudaErrorHostMemoryNotRegistered, "twice");
+}
+
+int main(void) {
+    prepare();
+    test_blocking();
+    test_async();
+    test_overlap();
+    test_events();
+    test_results();
+    test_graph();
+    test_errors();
+    test_many();
+    test_threads();
+    test_peers();
+    test_registered();
+    MUST(cudaFree(t.device));
+    MUST(cudaFreeHost(t.pinned));
+    CHECK(cudaFree(t.pageable) == cudaErrorInvalidValue, "not CUDA's memory");
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
