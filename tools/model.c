@@ -35,13 +35,16 @@ static void build(struct bp_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++)
         bp_model_account_process(model, i);
     bp_model_finish_functions(model);
+    bp_model_finish_devices(model);
     bp_model_split_wall(model);
+    bp_model_advise(model);
     bp_model_note_all(model);
 }
 
 static void work_free(struct bp_model *model) {
     struct bp_model_work *work = model->work;
     for (uint32_t i = 0; i < model->thread_count; i++) {
+        free(work->threads[i].split);
         free(work->threads[i].self_s);
         free(work->threads[i].function);
         free(work->threads[i].context);
@@ -49,6 +52,8 @@ static void work_free(struct bp_model *model) {
     bp_table_fini(&work->function_table);
     bp_table_fini(&work->context_table);
     bp_table_fini(&work->coverage_table);
+    bp_table_fini(&work->transfer_table);
+    bp_table_fini(&work->kernel_table);
     free(work->functions);
     free(work->threads);
     free(work->trees);
@@ -98,5 +103,13 @@ void bp_model_free(struct bp_model *model) {
     free(model->contexts);
     free(model->coverage);
     free(model->in_flight);
+    free(model->devices);
+    free(model->transfers);
+    free(model->kernels);
+    for (uint32_t i = 0; i < model->advice_count; i++) {
+        free(model->advice[i].what);
+        free(model->advice[i].why);
+    }
+    free(model->advice);
     free(model);
 }

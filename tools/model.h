@@ -13,6 +13,7 @@
 
 #include "profile/reader.h"
 #include "tools/error.h"
+#include "tools/model_device.h"
 #include "tools/rules.h"
 
 /* A function, over all threads and processes. Texts are borrowed from the profiles and rules. */
@@ -35,6 +36,9 @@ struct bp_function {
     double median_s;
     double p99_s;
     double max_s;
+    bool cuda; /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
+    double transfer_s;
+    double kernel_wait_s;
 };
 
 /* A calling context, over all threads: parents come before children, 0 stands above the roots. */
@@ -116,9 +120,16 @@ struct bp_model {
     double unsplit_s;       /* wall that the parts do not explain; negative: they are too much */
     double category_s[BP_CATEGORIES]; /* wall split; framework with idle_s and start_s */
     double category_thread_s[BP_CATEGORIES];
-    double running_s; /* framework, thread-seconds */
+    double running_s; /* framework, thread-seconds; the five parts sum to it */
     double waiting_s;
     double io_s;
+    double cuda_api_s;
+    double kernel_wait_s;     /* for kernels launched outside the DSL */
+    double dsl_kernel_wait_s; /* for the others: part of the DSL */
+    double cuda_api_wall_s;   /* the last three in the wall split */
+    double kernel_wait_wall_s;
+    double dsl_kernel_wait_wall_s;
+    bool imported;                      /* from another tool's trace */
     uint32_t threads;                   /* that ever lived */
     struct bp_model_process *processes; /* by start; sessions are apart */
     uint32_t process_count; /* a program that follows another by exec is one of its own here */
@@ -135,6 +146,14 @@ struct bp_model {
     uint32_t coverage_count;
     struct bp_in_flight *in_flight;
     uint32_t in_flight_count;
+    struct bp_model_device *devices;
+    uint32_t device_count;
+    struct bp_model_transfer *transfers; /* by falling exposed_s */
+    uint32_t transfer_count;
+    struct bp_model_kernel *kernels; /* by falling device_s */
+    uint32_t kernel_count;
+    struct bp_advice *advice; /* by falling saves_s */
+    uint32_t advice_count;
     char **notes;
     uint32_t note_count;
     struct bp_model_work *work; /* while it is built */

@@ -28,6 +28,7 @@ static struct bp_function describe(const struct bp_profile *profile, const struc
         .file = bp_profile_string(profile, func->file),
         .line = func->line,
         .kind = func->kind,
+        .cuda = func->flags & BP_FUNC_CUDA,
     };
     if (func->kind == BP_FUNC_ROOT)
         function.name = "(own code)";

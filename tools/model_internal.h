@@ -6,7 +6,9 @@
  *     model_process.c   clock rates, ends of processes, exit status
  *     model_function.c  functions by name, coverage, quantiles
  *     model_thread.c    node times to functions and contexts; open calls; own cost
+ *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
+ *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
 #ifndef BP_TOOLS_MODEL_INTERNAL_H
@@ -23,11 +25,18 @@ struct bp_function_work {
     uint32_t coverage; /* index + 1 of its library */
 };
 
+/* Parts of a CUDA call's self time; the rest is what CUDA took. */
+struct bp_node_split {
+    double transfer_s;
+    double wait_s[BP_CATEGORIES]; /* by the category that launched the kernel */
+};
+
 struct bp_thread_work {
-    double *self_s;     /* per node, own cost subtracted */
-    uint32_t *function; /* per node */
-    uint32_t *context;  /* per node */
-    double part_s;      /* of the wall, as recorded */
+    struct bp_node_split *split; /* per node; NULL if none of its nodes has one */
+    double *self_s;              /* per node, own cost subtracted */
+    uint32_t *function;          /* per node */
+    uint32_t *context;           /* per node */
+    double part_s;               /* of the wall, as recorded */
     bool has_part;
 };
 
@@ -44,6 +53,8 @@ struct bp_model_work {
     struct bp_table function_table;
     struct bp_table context_table;
     struct bp_table coverage_table;
+    struct bp_table transfer_table;
+    struct bp_table kernel_table;
     struct bp_function_work *functions;
     struct bp_thread_work *threads;
     struct bp_wall_tree *trees;
@@ -66,6 +77,18 @@ void bp_model_count_calls(struct bp_model *model, uint32_t function, const struc
 void bp_model_finish_functions(struct bp_model *model);
 
 void bp_model_account_process(struct bp_model *model, uint32_t process);
+
+/* Per node of the thread: a new array, or NULL. */
+struct bp_node_split *bp_model_node_splits(struct bp_model *model,
+                                           const struct bp_model_process *process,
+                                           const struct bp_profile_thread *thread,
+                                           const uint32_t *map);
+/* How `time`, a node's self time or its part of the wall, divides. */
+struct bp_node_split bp_model_divide(const struct bp_thread_work *work, uint32_t node, double time);
+void bp_model_add_devices(struct bp_model *model, const struct bp_model_process *process,
+                          const uint32_t *map);
+void bp_model_finish_devices(struct bp_model *model);
+void bp_model_advise(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
 /* NULL if the process's wall page is not among the files. */

@@ -155,8 +155,40 @@ static void note_threads(struct bp_model *model) {
                       wrong);
 }
 
+static void note_collector(struct bp_model *model, const struct bp_model_process *process) {
+    const struct bp_collector *collector = process->profile->collector;
+    int pid = process->profile->header.pid;
+    if (!collector)
+        return;
+    const char *reason = collector->reason[0] ? collector->reason : "no reason recorded";
+    if (collector->state == BP_COLLECTOR_IMPORTED && collector->reason[0])
+        bp_model_note(model, "imported from %s: %s", bp_base_name(collector->library), reason);
+    else if (collector->state == BP_COLLECTOR_HOST)
+        bp_model_note(model,
+                      "process %d: no device records (%s); copies are timed by their blocking "
+                      "calls, and waiting for kernels is not told apart from the CUDA calls",
+                      pid, reason);
+    else if (collector->state == BP_COLLECTOR_STOPPED)
+        bp_model_note(model, "process %d: device records ended before the process did: %s", pid,
+                      reason);
+    else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
+        bp_model_note(model, "process %d: %s", pid, reason);
+    if (collector->flags & BP_COLLECTOR_STOLEN)
+        bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);
+    if (collector->dropped + collector->late + collector->lost_calls > 0)
+        bp_model_note(model,
+                      "process %d: of %llu device records %llu were dropped by CUPTI and %llu came "
+                      "too late; %llu CUDA calls were not split",
+                      pid, (unsigned long long)collector->records,
+                      (unsigned long long)collector->dropped, (unsigned long long)collector->late,
+                      (unsigned long long)collector->lost_calls);
+}
+
 static void note_wall(struct bp_model *model) {
-    if (model->work->tree_count == 0 && model->thread_count > 1)
+    if (model->imported && model->thread_count > 1)
+        bp_model_note(model, "a trace does not say when threads waited: the wall split is scaled "
+                             "from thread times");
+    else if (model->work->tree_count == 0 && model->thread_count > 1)
         bp_model_note(model, "the wall page of this run is not among the files: the wall split is "
                              "scaled from thread times");
     if (model->work->tree_count > 1)
@@ -173,6 +205,7 @@ void bp_model_note_all(struct bp_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         note_end(model, &model->processes[i]);
         note_lost(model, &model->processes[i]);
+        note_collector(model, &model->processes[i]);
     }
     note_folded(model);
     note_threads(model);

@@ -168,7 +168,8 @@ static const struct bp_reaped *find_reaped(const struct reaped_list *list,
 
 static void settle_status(struct bp_model_process *process, const struct bp_reaped *reaped) {
     const struct bp_header *header = &process->profile->header;
-    process->exit_status = header->state == BP_EXITED ? header->exit_status & 0xff : -1;
+    process->exit_status =
+        header->state == BP_EXITED && header->exit_status != -1 ? header->exit_status & 0xff : -1;
     if (!reaped || header->state == BP_EXECED)
         return;
     if (WIFEXITED(reaped->status))

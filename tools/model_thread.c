@@ -163,12 +163,30 @@ static void place_nodes(struct account *account, const uint32_t *map) {
     }
 }
 
+/* Returns what is left of the time when transfer and waiting for kernels are taken out. */
+static double add_cuda(struct account *account, uint32_t node, double self_s) {
+    struct bp_model *model = account->model;
+    struct bp_function *function = &model->functions[account->work->function[node]];
+    struct bp_node_split parts = bp_model_divide(account->work, node, self_s);
+    double wait_s = parts.wait_s[BP_DSL] + parts.wait_s[BP_FRAMEWORK];
+    account->thread->category_s[BP_TRANSFER] += parts.transfer_s;
+    account->thread->category_s[BP_DSL] += parts.wait_s[BP_DSL];
+    account->thread->category_s[BP_FRAMEWORK] += parts.wait_s[BP_FRAMEWORK];
+    function->transfer_s += parts.transfer_s;
+    function->kernel_wait_s += wait_s;
+    model->dsl_kernel_wait_s += parts.wait_s[BP_DSL];
+    model->kernel_wait_s += parts.wait_s[BP_FRAMEWORK];
+    double rest_s = self_s - parts.transfer_s - wait_s;
+    return rest_s > 0 ? rest_s : 0;
+}
+
 static void add_to_thread(struct account *account, uint32_t node, double self_s) {
     struct bp_model *model = account->model;
     struct bp_model_thread *thread = account->thread;
     const struct bp_function *function = &model->functions[account->work->function[node]];
     bool waits = function->kind == BP_FUNC_WAIT;
-    thread->category_s[function->category] += self_s;
+    double rest_s = add_cuda(account, node, self_s);
+    thread->category_s[function->category] += rest_s;
     *(waits ? &thread->waiting_s : &thread->busy_s) += self_s;
     if (function->kind == BP_FUNC_IO)
         thread->io_s += self_s;
@@ -178,8 +196,10 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
         model->waiting_s += self_s;
     else if (function->kind == BP_FUNC_IO)
         model->io_s += self_s;
+    else if (function->cuda)
+        model->cuda_api_s += rest_s;
     else
-        model->running_s += self_s;
+        model->running_s += rest_s;
 }
 
 static void add_nodes(struct account *account) {
@@ -262,6 +282,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     struct account account = {.model = model};
     account_init(&account, process, source);
     place_nodes(&account, map);
+    account.work->split = bp_model_node_splits(model, account.process, source, map);
     add_open_calls(&account);
     add_costs(&account);
     double overhead = subtract_costs(&account);
@@ -284,5 +305,6 @@ void bp_model_account_process(struct bp_model *model, uint32_t number) {
     for (uint32_t i = 0; i < profile->thread_count; i++)
         if (!is_of_parent(profile, &profile->threads[i]))
             account_thread(model, number, &profile->threads[i], map);
+    bp_model_add_devices(model, &model->processes[number], map);
     free(map);
 }

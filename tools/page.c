@@ -130,20 +130,24 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
 }
 
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
-    int column = 0;
+    int lead = (int)strspn(text, " ");
+    int column = fprintf(page->out, "%*s", lead, "");
+    bool begun = false;
+    text += lead;
     while (*text) {
         size_t length = strcspn(text, " ");
         char word[512];
         snprintf(word, sizeof(word), "%.*s", (int)length, text);
         int columns = bp_page_columns(word);
-        if (column > indent && column + 1 + columns > BP_PAGE_WIDTH) {
+        if (begun && column > indent && column + 1 + columns > BP_PAGE_WIDTH) {
             fprintf(page->out, "\n%*s", indent, "");
             column = indent;
-        } else if (column > 0) {
+        } else if (begun) {
             fputc(' ', page->out);
             column++;
         }
         fputs(word, page->out);
+        begun = true;
         column += columns;
         text += length;
         text += strspn(text, " ");

@@ -32,7 +32,8 @@ void bp_page_left(const struct bp_page *page, const char *text, int width);
 void bp_page_right(const struct bp_page *page, const char *text, int width);
 void bp_page_bar(const struct bp_page *page, double part, int width, int colour);
 
-/* One paragraph, broken at spaces; lines after the first are indented by `indent`. */
+/* One paragraph, broken at spaces; lines after the first are indented by `indent`, the first by the
+ * spaces that it begins with. */
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent);
 void bp_page_heading(const struct bp_page *page, const char *text);
 

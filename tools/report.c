@@ -17,8 +17,8 @@
 #define DEFAULT_TOP 12
 
 static const struct bp_option options[] = {
-    {"by", 0, "function|thread|process|group", "what a row of the table is", bp_option_choice,
-     offsetof(struct bp_report_settings, by)},
+    {"by", 0, "function|thread|process|group|transfer", "what a row of the table is",
+     bp_option_choice, offsetof(struct bp_report_settings, by)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag,
      offsetof(struct bp_report_settings, json)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,

@@ -13,7 +13,7 @@
 struct bp_report_settings {
     bool json;
     bool tree;
-    const char *by;   /* function, thread, process, group */
+    const char *by;   /* function, thread, process, group, transfer */
     const char *sort; /* self, total, calls, name */
     const char *rules;
     unsigned top; /* rows of a table */

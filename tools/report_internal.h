@@ -15,6 +15,14 @@ void bp_report_notes(const struct bp_page *page, const struct bp_model *model);
 void bp_report_table(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings);
 
+/* report_device.c; each prints nothing where there is nothing. */
+void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
+void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings);
+void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
+                       const struct bp_report_settings *settings);
+void bp_report_advice(const struct bp_page *page, const struct bp_model *model);
+
 /* "module.name" for Python, the name for others: borrowed, or in `text`. */
 const char *bp_report_name(const struct bp_function *function, char *text, size_t size);
 

@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * The report as JSON, schema battprof-report/1: tests and users rely on the names. Every key is
- * always there; what is not known yet (devices, tasks, phases) is empty. Keys are only ever added.
+ * always there; what is not known yet (tasks, phases) is empty. Keys are only ever added.
  */
-#include <math.h>
+#include "tools/report_json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
-#include "tools/memory.h"
-#include "tools/report.h"
+#include "tools/json.h"
 
 #define SCHEMA "battprof-report/1"
-
-/* Names come from other people's binaries and may be any bytes; JSON must be UTF-8. */
-static json_t *text(const char *value) {
-    json_t *string = json_string(value);
-    if (string)
-        return string;
-    char *copy = bp_copy_text(value);
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    string = json_string(copy);
-    free(copy);
-    return string;
-}
-
-static void set(json_t *object, const char *key, double value) {
-    /* A damaged file may hold any number; JSON has no infinity. */
-    json_object_set_new(object, key, json_real(isfinite(value) ? value : 0));
-}
-
-static void set_count(json_t *object, const char *key, uint64_t value) {
-    json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static void set_text(json_t *object, const char *key, const char *value) {
-    json_object_set_new(object, key, text(value));
-}
 
 static double percent(const struct bp_model *model, double s) {
     return model->wall_s > 0 ? 100 * s / model->wall_s : 0;
@@ -47,9 +20,9 @@ static double percent(const struct bp_model *model, double s) {
 
 static json_t *make_part(const struct bp_model *model, double s, double thread_s) {
     json_t *part = json_object();
-    set(part, "s", s);
-    set(part, "pct", percent(model, s));
-    set(part, "thread_s", thread_s);
+    bp_json_set(part, "s", s);
+    bp_json_set(part, "pct", percent(model, s));
+    bp_json_set(part, "thread_s", thread_s);
     return part;
 }
 
@@ -65,11 +38,11 @@ static json_t *make_categories(const struct bp_model *model) {
 
 static json_t *make_framework(const struct bp_model *model) {
     json_t *object = json_object();
-    set(object, "running_s", model->running_s);
-    set(object, "waiting_s", model->waiting_s);
-    set(object, "io_s", model->io_s);
-    set(object, "cuda_api_s", 0);
-    set(object, "kernel_wait_s", 0);
+    bp_json_set(object, "running_s", model->running_s);
+    bp_json_set(object, "waiting_s", model->waiting_s);
+    bp_json_set(object, "io_s", model->io_s);
+    bp_json_set(object, "cuda_api_s", model->cuda_api_s);
+    bp_json_set(object, "kernel_wait_s", model->kernel_wait_s);
     return object;
 }
 
@@ -80,27 +53,31 @@ static const char *kind_name(uint32_t kind) {
 
 static json_t *make_function(const struct bp_model *model, const struct bp_function *function) {
     json_t *object = json_object();
-    set_text(object, "name", function->name);
-    set_text(object, "library", function->library);
-    set_text(object, "category", bp_category_name(function->category));
-    set_text(object, "group", function->group);
-    set_text(object, "kind", kind_name(function->kind));
+    bp_json_set_text(object, "name", function->name);
+    bp_json_set_text(object, "library", function->library);
+    bp_json_set_text(object, "category", bp_category_name(function->category));
+    bp_json_set_text(object, "group", function->group);
+    bp_json_set_text(object, "kind", kind_name(function->kind));
     if (function->module[0] || function->file[0]) {
-        set_text(object, "module", function->module);
-        set_text(object, "file", function->file);
-        set_count(object, "line", function->line);
+        bp_json_set_text(object, "module", function->module);
+        bp_json_set_text(object, "file", function->file);
+        bp_json_set_count(object, "line", function->line);
     }
-    set_count(object, "calls", function->calls);
-    set_count(object, "aborted", function->aborted);
-    set_count(object, "in_flight", function->in_flight);
-    set(object, "self_s", function->self_s);
-    set(object, "total_s", function->total_s);
-    set(object, "wall_s", function->wall_s);
-    set(object, "min_s", function->min_s);
-    set(object, "median_s", function->median_s);
-    set(object, "p99_s", function->p99_s);
-    set(object, "max_s", function->max_s);
-    set(object, "pct", percent(model, function->wall_s));
+    bp_json_set_count(object, "calls", function->calls);
+    bp_json_set_count(object, "aborted", function->aborted);
+    bp_json_set_count(object, "in_flight", function->in_flight);
+    bp_json_set(object, "self_s", function->self_s);
+    bp_json_set(object, "total_s", function->total_s);
+    bp_json_set(object, "wall_s", function->wall_s);
+    bp_json_set(object, "min_s", function->min_s);
+    bp_json_set(object, "median_s", function->median_s);
+    bp_json_set(object, "p99_s", function->p99_s);
+    bp_json_set(object, "max_s", function->max_s);
+    bp_json_set(object, "pct", percent(model, function->wall_s));
+    if (function->cuda) {
+        bp_json_set(object, "transfer_s", function->transfer_s);
+        bp_json_set(object, "kernel_wait_s", function->kernel_wait_s);
+    }
     return object;
 }
 
@@ -115,26 +92,12 @@ static json_t *make_functions(const struct bp_model *model,
     return list;
 }
 
-static json_t *make_transfers(void) {
-    static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p"};
-    json_t *object = json_object();
-    for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
-        json_t *direction = json_object();
-        set_count(direction, "count", 0);
-        set_count(direction, "bytes", 0);
-        set(direction, "device_s", 0);
-        set(direction, "exposed_s", 0);
-        json_object_set_new(object, directions[i], direction);
-    }
-    return object;
-}
-
 static json_t *make_tasks(void) {
     json_t *object = json_object();
-    set_count(object, "count", 0);
-    set(object, "median_s", 0);
-    set(object, "p90_s", 0);
-    set(object, "max_s", 0);
+    bp_json_set_count(object, "count", 0);
+    bp_json_set(object, "median_s", 0);
+    bp_json_set(object, "p90_s", 0);
+    bp_json_set(object, "max_s", 0);
     json_object_set_new(object, "outliers", json_array());
     return object;
 }
@@ -147,17 +110,17 @@ static json_t *find_group(json_t *list, const char *name) {
             return group;
     }
     group = json_object();
-    set_text(group, "name", name);
-    set_count(group, "calls", 0);
-    set(group, "self_s", 0);
-    set(group, "wall_s", 0);
-    set(group, "pct", 0);
+    bp_json_set_text(group, "name", name);
+    bp_json_set_count(group, "calls", 0);
+    bp_json_set(group, "self_s", 0);
+    bp_json_set(group, "wall_s", 0);
+    bp_json_set(group, "pct", 0);
     json_array_append_new(list, group);
     return group;
 }
 
 static void add(json_t *object, const char *key, double value) {
-    set(object, key, json_real_value(json_object_get(object, key)) + value);
+    bp_json_set(object, key, json_real_value(json_object_get(object, key)) + value);
 }
 
 /* Groups are few: they are typed by hand in a rules file. */
@@ -169,7 +132,7 @@ static json_t *make_groups(const struct bp_model *model) {
             continue;
         json_t *group = find_group(list, function->group);
         json_int_t calls = json_integer_value(json_object_get(group, "calls"));
-        set_count(group, "calls", (uint64_t)calls + function->calls);
+        bp_json_set_count(group, "calls", (uint64_t)calls + function->calls);
         add(group, "self_s", function->self_s);
         add(group, "wall_s", function->wall_s);
         add(group, "pct", percent(model, function->wall_s));
@@ -182,11 +145,11 @@ static json_t *make_coverage(const struct bp_model *model) {
     for (uint32_t i = 0; i < model->coverage_count; i++) {
         const struct bp_coverage *coverage = &model->coverage[i];
         json_t *object = json_object();
-        set_text(object, "library", coverage->library);
-        set_count(object, "exports", coverage->exports);
-        set_count(object, "hooked", coverage->hooked);
-        set_count(object, "called", coverage->called);
-        set_text(object, "reason", coverage->reason);
+        bp_json_set_text(object, "library", coverage->library);
+        bp_json_set_count(object, "exports", coverage->exports);
+        bp_json_set_count(object, "hooked", coverage->hooked);
+        bp_json_set_count(object, "called", coverage->called);
+        bp_json_set_text(object, "reason", coverage->reason);
         json_array_append_new(list, object);
     }
     return list;
@@ -198,13 +161,13 @@ static json_t *make_in_flight(const struct bp_model *model) {
         const struct bp_in_flight *item = &model->in_flight[i];
         const struct bp_model_thread *thread = &model->thread_list[item->thread];
         json_t *object = json_object();
-        set_count(object, "process",
-                  (uint64_t)model->processes[thread->process].profile->header.pid);
-        set_count(object, "thread", (uint64_t)thread->source->info.tid);
-        set_text(object, "function", model->functions[item->function].name);
-        set_text(object, "library", model->functions[item->function].library);
-        set_count(object, "depth", item->depth);
-        set(object, "for_s", item->for_s);
+        bp_json_set_count(object, "process",
+                          (uint64_t)model->processes[thread->process].profile->header.pid);
+        bp_json_set_count(object, "thread", (uint64_t)thread->source->info.tid);
+        bp_json_set_text(object, "function", model->functions[item->function].name);
+        bp_json_set_text(object, "library", model->functions[item->function].library);
+        bp_json_set_count(object, "depth", item->depth);
+        bp_json_set(object, "for_s", item->for_s);
         json_array_append_new(list, object);
     }
     return list;
@@ -213,7 +176,7 @@ static json_t *make_in_flight(const struct bp_model *model) {
 static void set_categories(json_t *object, const double *category_s) {
     json_t *categories = json_object();
     for (int i = 0; i < BP_CATEGORIES; i++)
-        set(categories, bp_category_name((enum bp_category)i), category_s[i]);
+        bp_json_set(categories, bp_category_name((enum bp_category)i), category_s[i]);
     json_object_set_new(object, "thread_s", categories);
 }
 
@@ -223,21 +186,21 @@ static json_t *make_threads(const struct bp_model *model) {
         const struct bp_model_thread *thread = &model->thread_list[i];
         const struct bp_thread *info = &thread->source->info;
         json_t *object = json_object();
-        set_count(object, "process",
-                  (uint64_t)model->processes[thread->process].profile->header.pid);
-        set_count(object, "tid", (uint64_t)info->tid);
-        set_text(object, "name", info->name);
-        set_count(object, "lives", info->lives ? info->lives : 1);
+        bp_json_set_count(object, "process",
+                          (uint64_t)model->processes[thread->process].profile->header.pid);
+        bp_json_set_count(object, "tid", (uint64_t)info->tid);
+        bp_json_set_text(object, "name", info->name);
+        bp_json_set_count(object, "lives", info->lives ? info->lives : 1);
         json_object_set_new(object, "ended", json_boolean(info->state == BP_THREAD_ENDED));
-        set(object, "lifetime_s", thread->lifetime_s);
-        set(object, "sum_s", thread->sum_s);
-        set(object, "overhead_s", thread->overhead_s);
-        set(object, "busy_s", thread->busy_s);
-        set(object, "waiting_s", thread->waiting_s);
-        set(object, "io_s", thread->io_s);
-        set(object, "cpu_s", thread->cpu_s);
-        set(object, "wall_s", thread->wall_s);
-        set(object, "blocked_s", thread->blocked_s);
+        bp_json_set(object, "lifetime_s", thread->lifetime_s);
+        bp_json_set(object, "sum_s", thread->sum_s);
+        bp_json_set(object, "overhead_s", thread->overhead_s);
+        bp_json_set(object, "busy_s", thread->busy_s);
+        bp_json_set(object, "waiting_s", thread->waiting_s);
+        bp_json_set(object, "io_s", thread->io_s);
+        bp_json_set(object, "cpu_s", thread->cpu_s);
+        bp_json_set(object, "wall_s", thread->wall_s);
+        bp_json_set(object, "blocked_s", thread->blocked_s);
         set_categories(object, thread->category_s);
         json_array_append_new(list, object);
     }
@@ -258,23 +221,23 @@ static json_t *make_processes(const struct bp_model *model) {
         const struct bp_model_process *process = &model->processes[i];
         const struct bp_header *header = &process->profile->header;
         json_t *object = json_object();
-        set_count(object, "process", (uint64_t)header->pid);
-        set_count(object, "parent", (uint64_t)header->parent_pid);
-        set_count(object, "image", header->image);
-        set_text(object, "command", header->command);
-        set_text(object, "state", state_name(process));
+        bp_json_set_count(object, "process", (uint64_t)header->pid);
+        bp_json_set_count(object, "parent", (uint64_t)header->parent_pid);
+        bp_json_set_count(object, "image", header->image);
+        bp_json_set_text(object, "command", header->command);
+        bp_json_set_text(object, "state", state_name(process));
         json_object_set_new(object, "exit_status",
                             process->exit_status < 0 ? json_null()
                                                      : json_integer(process->exit_status));
         json_object_set_new(object, "end_estimated", json_boolean(process->end_estimated));
-        set_count(object, "threads", process->threads);
-        set(object, "start_s", process->start_s);
-        set(object, "lifetime_s", process->lifetime_s);
-        set(object, "threads_lifetime_s", process->thread_s);
-        set(object, "sum_s", process->sum_s);
-        set(object, "overhead_s", process->overhead_s);
-        set(object, "waiting_s", process->waiting_s);
-        set(object, "wall_s", process->wall_s);
+        bp_json_set_count(object, "threads", process->threads);
+        bp_json_set(object, "start_s", process->start_s);
+        bp_json_set(object, "lifetime_s", process->lifetime_s);
+        bp_json_set(object, "threads_lifetime_s", process->thread_s);
+        bp_json_set(object, "sum_s", process->sum_s);
+        bp_json_set(object, "overhead_s", process->overhead_s);
+        bp_json_set(object, "waiting_s", process->waiting_s);
+        bp_json_set(object, "wall_s", process->wall_s);
         set_categories(object, process->category_s);
         json_array_append_new(list, object);
     }
@@ -284,25 +247,25 @@ static json_t *make_processes(const struct bp_model *model) {
 static json_t *make_notes(const struct bp_model *model) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < model->note_count; i++)
-        json_array_append_new(list, text(model->notes[i]));
+        json_array_append_new(list, bp_json_text(model->notes[i]));
     return list;
 }
 
 static void set_run(json_t *root, const struct bp_model *model) {
-    set_text(root, "schema", SCHEMA);
-    set_text(root, "command", model->command);
+    bp_json_set_text(root, "schema", SCHEMA);
+    bp_json_set_text(root, "command", model->command);
     json_object_set_new(root, "exit_status",
                         model->exit_status < 0 ? json_null() : json_integer(model->exit_status));
     json_object_set_new(root, "signal", model->signal ? json_integer(model->signal) : json_null());
     json_object_set_new(root, "live", json_boolean(model->live));
-    set(root, "wall_s", model->wall_s);
-    set(root, "cpu_s", model->cpu_s);
-    set(root, "thread_s", model->thread_s);
-    set(root, "overhead_s", model->overhead_s);
-    set(root, "overhead_wall_s", model->overhead_wall_s);
-    set_count(root, "processes", model->pid_count);
-    set_count(root, "threads", model->threads);
-    json_object_set_new(root, "device", json_null());
+    bp_json_set(root, "wall_s", model->wall_s);
+    bp_json_set(root, "cpu_s", model->cpu_s);
+    bp_json_set(root, "thread_s", model->thread_s);
+    bp_json_set(root, "overhead_s", model->overhead_s);
+    bp_json_set(root, "overhead_wall_s", model->overhead_wall_s);
+    bp_json_set_count(root, "processes", model->pid_count);
+    bp_json_set_count(root, "threads", model->threads);
+    json_object_set_new(root, "device", bp_report_json_device(model));
 }
 
 int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
@@ -311,16 +274,15 @@ int bp_report_json(const struct bp_model *model, const struct bp_report_settings
     set_run(root, model);
     json_object_set_new(root, "categories", make_categories(model));
     json_object_set_new(root, "framework", make_framework(model));
-    set(root, "idle_s", model->idle_s);
-    set(root, "start_s", model->start_s);
-    set(root, "unsplit_s", model->unsplit_s);
+    bp_json_set(root, "idle_s", model->idle_s);
+    bp_json_set(root, "start_s", model->start_s);
+    bp_json_set(root, "unsplit_s", model->unsplit_s);
     json_object_set_new(root, "functions", make_functions(model, settings));
-    json_object_set_new(root, "transfers", make_transfers());
-    json_object_set_new(root, "kernels", json_array());
+    bp_report_json_devices(root, model);
     json_object_set_new(root, "groups", make_groups(model));
     json_object_set_new(root, "phases", json_array());
     json_object_set_new(root, "tasks", make_tasks());
-    json_object_set_new(root, "advice", json_array());
+    json_object_set_new(root, "advice", bp_report_json_advice(model));
     json_object_set_new(root, "coverage", make_coverage(model));
     json_object_set_new(root, "in_flight", make_in_flight(model));
     json_object_set_new(root, "process_list", make_processes(model));

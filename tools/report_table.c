@@ -78,6 +78,15 @@ static void table_functions(const struct bp_page *page, const struct bp_model *m
             function_row(page, model, function);
     }
     say_rest(page, used, settings->top, "functions");
+    if (model->dsl_kernel_wait_s > 0) {
+        if (used == 0)
+            title(page, "DSL", 28);
+        fputs(used == 0 ? "\n  " : "  ", page->out);
+        bp_page_left(page, "(waiting for kernels launched by them)", 40);
+        cell_time(page, model->dsl_kernel_wait_s, 10);
+        fprintf(page->out, "%*s", 19, "");
+        cell_share(page, model->dsl_kernel_wait_wall_s, model->wall_s);
+    }
     free(order);
 }
 
@@ -146,6 +155,9 @@ static const char *how_ended(const struct bp_model_process *process, char text[3
         return "exec";
     else if (process->exit_status >= 0)
         snprintf(text, 32, "exit %d", process->exit_status);
+    else if (process->profile->collector &&
+             process->profile->collector->state == BP_COLLECTOR_IMPORTED)
+        return "imported";
     else
         return "killed?";
     return text;
@@ -261,6 +273,6 @@ void bp_report_table(const struct bp_page *page, const struct bp_model *model,
         table_processes(page, model, settings);
     else if (strcmp(settings->by, "group") == 0)
         table_groups(page, model, settings);
-    else
+    else if (strcmp(settings->by, "function") == 0)
         table_functions(page, model, settings);
 }

@@ -3,6 +3,7 @@
  * The report for people: what the run was, the three categories, what the framework did, a table,
  * how much of the library was seen, what the numbers cost and what to know about them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ static void print_status(const struct bp_page *page, const struct bp_model *mode
         fprintf(page->out, "killed by signal %d (%s)", model->signal, strsignal(model->signal));
     else if (model->exit_status >= 0)
         fprintf(page->out, "exit status %d", model->exit_status);
+    else if (model->imported)
+        fprintf(page->out, "imported");
     else
         fprintf(page->out, "end not seen");
 }
@@ -44,7 +47,9 @@ void bp_report_headline(const struct bp_page *page, const struct bp_model *model
     fprintf(page->out, "%s thread%s%s", bp_page_count(model->threads, count),
             plural(model->threads), dot);
     print_status(page, model);
-    fputs("\n\n", page->out);
+    fputc('\n', page->out);
+    bp_report_device_line(page, model);
+    fputc('\n', page->out);
 }
 
 static void print_category(const struct bp_page *page, const struct bp_model *model,
@@ -88,7 +93,8 @@ static const char *label_of(const struct bp_function *function, char *text, size
     return text;
 }
 
-static void detail_row(const struct bp_page *page, const struct bp_function *function) {
+static void detail_row(const struct bp_page *page, const struct bp_function *function,
+                       double time_s) {
     char name[256];
     char label[320];
     char count[32];
@@ -97,7 +103,7 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
              bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
     fputs("    ", page->out);
     bp_page_left(page, label, 48);
-    bp_page_right(page, bp_page_time(page, function->self_s, text), 14);
+    bp_page_right(page, bp_page_time(page, time_s, text), 14);
     fputc('\n', page->out);
 }
 
@@ -108,7 +114,7 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
         const struct bp_function *function = &model->functions[order[i]];
         if (function->category != BP_FRAMEWORK || function->kind != kind)
             continue;
-        detail_row(page, function);
+        detail_row(page, function, function->self_s);
         shown++;
     }
 }
@@ -122,7 +128,7 @@ static void print_running(const struct bp_page *page, const struct bp_model *mod
         const struct bp_function *function = &model->functions[order[i]];
         char label[300];
         if (function->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT ||
-            function->kind == BP_FUNC_IO)
+            function->kind == BP_FUNC_IO || function->cuda)
             continue;
         if (shown++ >= FRAMEWORK_ROWS) {
             rest_s += function->self_s;
@@ -144,6 +150,41 @@ static double io_wall(const struct bp_model *model) {
     return sum;
 }
 
+static double api_time(const struct bp_function *function) {
+    return function->self_s - function->transfer_s - function->kernel_wait_s;
+}
+
+/* The CUDA calls with most time of their own; they are few, so searching them out will do. */
+static void print_cuda_details(const struct bp_page *page, const struct bp_model *model,
+                               const uint32_t *order, uint32_t count) {
+    double limit = INFINITY;
+    for (uint32_t shown = 0; shown < DETAIL_ROWS; shown++) {
+        const struct bp_function *best = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct bp_function *function = &model->functions[order[i]];
+            if (function->cuda && function->category == BP_FRAMEWORK && api_time(function) > 0 &&
+                api_time(function) < limit && (!best || api_time(function) > api_time(best)))
+                best = function;
+        }
+        if (!best)
+            return;
+        limit = api_time(best);
+        detail_row(page, best, limit);
+    }
+}
+
+static void print_cuda(const struct bp_page *page, const struct bp_model *model,
+                       const uint32_t *order, uint32_t count) {
+    if (model->cuda_api_s > 0) {
+        framework_row(page, model, "CUDA calls: launch, allocation, context, JIT",
+                      model->cuda_api_s, model->cuda_api_wall_s);
+        print_cuda_details(page, model, order, count);
+    }
+    if (model->kernel_wait_s > 0)
+        framework_row(page, model, "waiting for kernels launched outside the DSL",
+                      model->kernel_wait_s, model->kernel_wait_wall_s);
+}
+
 static void print_framework(const struct bp_page *page, const struct bp_model *model) {
     uint32_t count;
     uint32_t *order = bp_report_order(model, "self", &count);
@@ -153,6 +194,7 @@ static void print_framework(const struct bp_page *page, const struct bp_model *m
     bp_page_right(page, "of wall", 14);
     fputc('\n', page->out);
     print_running(page, model, order, count);
+    print_cuda(page, model, order, count);
     if (model->io_s > 0) {
         framework_row(page, model, "file I/O", model->io_s, io_wall(model));
         print_details(page, model, order, count, BP_FUNC_IO);
@@ -243,6 +285,8 @@ static void print_next(const struct bp_page *page, const struct bp_model *model,
         option = NULL;
     else if (model->process_count > 1 && strcmp(settings->by, "process") != 0)
         option = "--by process";
+    else if (model->transfer_count > 0 && strcmp(settings->by, "transfer") != 0)
+        option = "--by transfer";
     else if (model->thread_count > 1 && strcmp(settings->by, "function") == 0)
         option = "--by thread";
     if (option)
@@ -260,6 +304,11 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     if (strcmp(settings->by, "function") == 0)
         print_framework(&page, model);
     bp_report_table(&page, model, settings);
+    if (strcmp(settings->by, "function") == 0 || strcmp(settings->by, "transfer") == 0) {
+        bp_report_transfers(&page, model, settings);
+        bp_report_kernels(&page, model, settings);
+        bp_report_advice(&page, model);
+    }
     print_coverage(&page, model);
     print_sums(&page, model);
     print_in_flight(&page, model);

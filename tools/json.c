@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tools/memory.h"
+
+json_t *bp_json_text(const char *value) {
+    json_t *string = json_string(value);
+    if (string)
+        return string;
+    char *copy = bp_copy_text(value);
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+void bp_json_set(json_t *object, const char *key, double value) {
+    /* A damaged file may hold any number; JSON has no infinity. */
+    json_object_set_new(object, key, json_real(isfinite(value) ? value : 0));
+}
+
+void bp_json_set_count(json_t *object, const char *key, uint64_t value) {
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+void bp_json_set_text(json_t *object, const char *key, const char *value) {
+    json_object_set_new(object, key, bp_json_text(value));
+}

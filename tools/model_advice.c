@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What could be saved on transfers, as sentences with figures: each sort of finding is one function
+ * that looks at one row of transfers. Estimates use what the device itself has shown: the rate of
+ * its best copy and the latency of its shortest. Only host time that was really exposed can be
+ * saved; copies that were hidden cost nothing.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+/* Below this part of the wall a finding is not worth a line. */
+#define LEAST_PART 0.001
+#define MEDIUM_PART 0.01
+#define HIGH_PART 0.05
+/* Fewer small copies than this are set-up, not a habit. */
+#define MANY 50
+/* A batch is copied in pieces of this many bytes. */
+#define BATCH ((double)BP_LARGE_COPY)
+
+static const char *const direction_words[] = {"to the device", "from the device",
+                                              "within the device", "between devices", "set"};
+
+struct finding {
+    struct bp_model *model;
+    const struct bp_model_transfer *transfer;
+    const char *caller;
+};
+
+__attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return bp_copy_text(text);
+}
+
+/* Takes the texts. */
+static void advise(const struct finding *finding, double saves_s, uint64_t bytes, char *what,
+                   char *why) {
+    struct bp_model *model = finding->model;
+    double part = model->thread_s > 0 ? saves_s / model->thread_s : 0;
+    if (!(part >= LEAST_PART)) {
+        free(what);
+        free(why);
+        return;
+    }
+    void *list = model->advice;
+    struct bp_advice *advice = bp_append(&list, model->advice_count++, sizeof(*advice));
+    model->advice = list;
+    *advice = (struct bp_advice){
+        .level = part >= HIGH_PART     ? "high"
+                 : part >= MEDIUM_PART ? "medium"
+                                       : "low",
+        .what = what,
+        .why = why,
+        .saves_s = saves_s,
+        .bytes = bytes,
+        .function = finding->transfer->caller,
+    };
+}
+
+static double ideal_s(const struct finding *finding, double bytes, double copies) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    const struct bp_model_device *device = &finding->model->devices[transfer->device];
+    double best = device->best[transfer->direction];
+    return (best > 0 ? bytes / best : 0) + copies * device->latency_s[transfer->direction];
+}
+
+static void small_copies(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    if (transfer->small_count < MANY || !(transfer->device_s > 0))
+        return;
+    double exposed_s = transfer->exposed_s * transfer->small_s / transfer->device_s;
+    double bytes = (double)transfer->small_bytes;
+    double saves_s = exposed_s - ideal_s(finding, bytes, 1 + bytes / BATCH);
+    advise(finding, saves_s, transfer->small_bytes,
+           make_text("%s: %llu small copies %s, %.0f bytes on average", finding->caller,
+                     (unsigned long long)transfer->small_count,
+                     direction_words[transfer->direction], bytes / (double)transfer->small_count),
+           make_text("each costs its latency (%.1f us), not its bytes; gather them and copy once",
+                     1e6 * transfer->small_s / (double)transfer->small_count));
+}
+
+static bool is_pageable(const struct bp_model_transfer *transfer) {
+    uint32_t host = transfer->direction == BP_H2D ? transfer->source : transfer->target;
+    return host == BP_MEMORY_PAGEABLE;
+}
+
+static void pageable_copies(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    if (!is_pageable(transfer) || transfer->bytes == transfer->small_bytes)
+        return;
+    double large_s = transfer->device_s - transfer->small_s;
+    double exposed_s =
+        transfer->device_s > 0 ? transfer->exposed_s * large_s / transfer->device_s : 0;
+    double bytes = (double)(transfer->bytes - transfer->small_bytes);
+    double saves_s = exposed_s - ideal_s(finding, bytes, 0);
+    advise(finding, saves_s, transfer->bytes - transfer->small_bytes,
+           make_text("%s: copies %s use pageable memory, %.1f MB", finding->caller,
+                     direction_words[transfer->direction], bytes / 1e6),
+           make_text("%.1f GB/s, the device has reached %.1f; from pinned memory (cudaHostAlloc, "
+                     "pin_memory) a copy needs no staging and can be asynchronous",
+                     large_s > 0 ? bytes / large_s / 1e9 : 0,
+                     finding->model->devices[transfer->device].best[transfer->direction] / 1e9));
+}
+
+/* At most all kernels run meanwhile. An asynchronous call on pageable memory blocks all the same.
+ */
+static void synchronous_copies(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    double compute_s = finding->model->devices[transfer->device].compute_s;
+    if (transfer->flags & BP_TRANSFER_ASYNC || transfer->source == BP_MEMORY_MANAGED)
+        return;
+    double saves_s = transfer->exposed_s < compute_s ? transfer->exposed_s : compute_s;
+    advise(finding, saves_s, transfer->bytes,
+           make_text("%s: synchronous copies %s block the host, %.1f MB", finding->caller,
+                     direction_words[transfer->direction], (double)transfer->bytes / 1e6),
+           make_text("with cudaMemcpyAsync, pinned memory and a second stream they could overlap "
+                     "with up to %.3g s of kernels",
+                     compute_s));
+}
+
+static void migrations(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    if (transfer->source != BP_MEMORY_MANAGED || transfer->count == 0)
+        return;
+    double saves_s = transfer->exposed_s - ideal_s(finding, (double)transfer->bytes, 1);
+    advise(finding, saves_s, transfer->bytes,
+           make_text("managed memory: %llu migrations %s, %.1f MB",
+                     (unsigned long long)transfer->count, direction_words[transfer->direction],
+                     (double)transfer->bytes / 1e6),
+           make_text("%.0f kB at a time on page faults; cudaMemPrefetchAsync moves them at once",
+                     (double)transfer->bytes / (double)transfer->count / 1e3));
+}
+
+/* Known only if contents were hashed. */
+static void repeated_copies(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    double rate = transfer->device_s > 0 ? transfer->exposed_s / transfer->device_s : 0;
+    if (transfer->duplicates)
+        advise(finding, transfer->duplicate_s * rate, transfer->duplicate_bytes,
+               make_text("%s: %llu copies of content that was there already, %.1f MB",
+                         finding->caller, (unsigned long long)transfer->duplicates,
+                         (double)transfer->duplicate_bytes / 1e6),
+               make_text("keep it on the device"));
+    if (transfer->round_trips)
+        advise(finding, transfer->round_trip_s * rate, transfer->round_trip_bytes,
+               make_text("%s: %llu copies came back unchanged, %.1f MB", finding->caller,
+                         (unsigned long long)transfer->round_trips,
+                         (double)transfer->round_trip_bytes / 1e6),
+               make_text("the host has these bytes already"));
+}
+
+static const char *caller_name(const struct bp_model *model, uint32_t function) {
+    if (function == BP_NO_FUNCTION)
+        return "(unknown caller)";
+    return model->functions[function].name;
+}
+
+static int compare_advice(const void *a, const void *b) {
+    const struct bp_advice *x = a;
+    const struct bp_advice *y = b;
+    if (x->saves_s != y->saves_s)
+        return x->saves_s > y->saves_s ? -1 : 1;
+    return strcmp(x->what, y->what);
+}
+
+void bp_model_advise(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->transfers[i];
+        struct finding finding = {model, transfer, caller_name(model, transfer->caller)};
+        repeated_copies(&finding);
+        if (transfer->direction > BP_D2H)
+            continue;
+        small_copies(&finding);
+        pageable_copies(&finding);
+        synchronous_copies(&finding);
+        migrations(&finding);
+    }
+    if (model->advice_count)
+        qsort(model->advice, model->advice_count, sizeof(*model->advice), compare_advice);
+}

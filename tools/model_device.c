@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the device records of the processes to those of the run, and how a CUDA call's own time
+ * divides: transfer is a category, waiting for a kernel belongs to the category that launched it,
+ * the rest is what CUDA itself took.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+/* A context of a process, resolved. */
+struct place {
+    const struct bp_profile_thread *thread; /* NULL: unknown */
+    uint32_t node;
+};
+
+struct devices {
+    struct bp_model *model;
+    const struct bp_model_process *process;
+    const uint32_t *map; /* functions of the process to those of the model */
+};
+
+static struct place find_place(const struct bp_profile *profile, uint32_t slot, uint32_t node) {
+    for (uint32_t i = 0; slot != BP_NO_THREAD && i < profile->thread_count; i++)
+        if (profile->threads[i].slot == slot)
+            return (struct place){&profile->threads[i], node};
+    return (struct place){NULL, 0};
+}
+
+static const struct bp_func *func_of(const struct bp_profile *profile, struct place place) {
+    return &profile->funcs[place.thread->nodes[place.node].func];
+}
+
+/* DSL if any caller is: a kernel launched by a library that the DSL uses is work of the DSL. */
+static enum bp_category launch_category(const struct devices *devices, struct place place) {
+    while (place.thread) {
+        uint32_t func = place.thread->nodes[place.node].func;
+        if (devices->model->functions[devices->map[func]].category == BP_DSL)
+            return BP_DSL;
+        if (place.node == 0)
+            break;
+        place.node = place.thread->nodes[place.node].parent;
+    }
+    return BP_FRAMEWORK;
+}
+
+/* The innermost function around a CUDA call that is none itself. */
+static uint32_t caller_of(const struct devices *devices, struct place place) {
+    const struct bp_profile *profile = devices->process->profile;
+    if (!place.thread)
+        return BP_NO_FUNCTION;
+    while (place.node != 0 && func_of(profile, place)->flags & BP_FUNC_CUDA)
+        place.node = place.thread->nodes[place.node].parent;
+    return devices->map[place.thread->nodes[place.node].func];
+}
+
+struct bp_node_split *bp_model_node_splits(struct bp_model *model,
+                                           const struct bp_model_process *process,
+                                           const struct bp_profile_thread *thread,
+                                           const uint32_t *map) {
+    const struct bp_profile *profile = process->profile;
+    struct devices devices = {model, process, map};
+    struct bp_node_split *list = NULL;
+    for (uint32_t i = 0; i < profile->split_count; i++) {
+        const struct bp_split *split = &profile->splits[i];
+        if (split->thread != thread->slot)
+            continue;
+        if (!list)
+            list = bp_alloc(thread->node_count, sizeof(*list));
+        list[split->node].transfer_s += (double)split->transfer * process->tick_s;
+        list[split->node].wait_s[BP_FRAMEWORK] += (double)split->wait * process->tick_s;
+    }
+    for (uint32_t i = 0; list && i < profile->wait_count; i++) {
+        const struct bp_wait *wait = &profile->waits[i];
+        if (wait->thread != thread->slot)
+            continue;
+        struct place launch = find_place(profile, wait->launch_thread, wait->launch_node);
+        if (launch_category(&devices, launch) != BP_DSL)
+            continue;
+        struct bp_node_split *split = &list[wait->node];
+        double s = (double)wait->time * process->tick_s;
+        s = s < split->wait_s[BP_FRAMEWORK] ? s : split->wait_s[BP_FRAMEWORK];
+        split->wait_s[BP_FRAMEWORK] -= s;
+        split->wait_s[BP_DSL] += s;
+    }
+    return list;
+}
+
+/* Never more than there is: own cost was taken out of the node, and a file may say anything. */
+struct bp_node_split bp_model_divide(const struct bp_thread_work *work, uint32_t node,
+                                     double time) {
+    struct bp_node_split parts = {0};
+    if (!work->split || !(work->self_s[node] > 0))
+        return parts;
+    const struct bp_node_split *split = &work->split[node];
+    double sum = split->transfer_s + split->wait_s[BP_DSL] + split->wait_s[BP_FRAMEWORK];
+    double whole = sum > work->self_s[node] ? sum : work->self_s[node];
+    parts.transfer_s = time * split->transfer_s / whole;
+    parts.wait_s[BP_DSL] = time * split->wait_s[BP_DSL] / whole;
+    parts.wait_s[BP_FRAMEWORK] = time * split->wait_s[BP_FRAMEWORK] / whole;
+    return parts;
+}
+
+static uint32_t put_device(struct devices *devices, uint32_t index, const char *name) {
+    struct bp_model *model = devices->model;
+    for (uint32_t i = 0; i < model->device_count; i++)
+        if (model->devices[i].index == index && strcmp(model->devices[i].name, name) == 0)
+            return i;
+    void *list = model->devices;
+    struct bp_model_device *fresh = bp_append(&list, model->device_count, sizeof(*fresh));
+    model->devices = list;
+    fresh->index = index;
+    fresh->name = name;
+    return model->device_count++;
+}
+
+/* Of the process: that of a record, named in its list of devices or not. */
+static uint32_t find_device(struct devices *devices, uint32_t index) {
+    const struct bp_profile *profile = devices->process->profile;
+    for (uint32_t i = 0; i < profile->device_count; i++)
+        if (profile->devices[i].index == index)
+            return put_device(devices, index, bp_profile_string(profile, profile->devices[i].name));
+    return put_device(devices, index, "");
+}
+
+static void take_larger(double *to, double value) {
+    if (value > *to)
+        *to = value;
+}
+
+static void take_smaller(double *to, double value) {
+    if (value > 0 && (*to == 0 || value < *to))
+        *to = value;
+}
+
+static void add_device(struct devices *devices, const struct bp_device *from) {
+    double tick_s = devices->process->tick_s;
+    uint32_t number = find_device(devices, from->index);
+    struct bp_model_device *device = &devices->model->devices[number];
+    device->simulated |= from->flags & BP_DEVICE_SIMULATED;
+    device->memory = from->memory > device->memory ? from->memory : device->memory;
+    device->busy_s += (double)from->busy * tick_s;
+    device->copy_s += (double)from->busy_copy * tick_s;
+    device->compute_s += (double)from->busy_compute * tick_s;
+    for (int i = 0; i < BP_DIRECTIONS; i++) {
+        take_larger(&device->best[i], (double)from->best[i]);
+        take_smaller(&device->latency_s[i], (double)from->latency_pageable[i] * tick_s);
+        take_smaller(&device->latency_s[i], (double)from->latency_pinned[i] * tick_s);
+    }
+}
+
+static struct bp_model_transfer *put_transfer(struct devices *devices,
+                                              const struct bp_transfer *from) {
+    struct bp_model *model = devices->model;
+    struct place place = find_place(devices->process->profile, from->thread, from->node);
+    struct bp_model_transfer key = {
+        .direction = from->direction,
+        .caller = caller_of(devices, place),
+        .call = place.thread ? devices->map[place.thread->nodes[place.node].func] : BP_NO_FUNCTION,
+        .device = find_device(devices, from->device),
+        .source = from->source,
+        .target = from->target,
+        .flags = from->flags,
+    };
+    uint32_t number =
+        bp_table_put(&model->work->transfer_table, &key, offsetof(struct bp_model_transfer, count));
+    if (number == model->transfer_count) {
+        void *list = model->transfers;
+        *(struct bp_model_transfer *)bp_append(&list, model->transfer_count++, sizeof(key)) = key;
+        model->transfers = list;
+    }
+    return &model->transfers[number];
+}
+
+static void add_transfer(struct devices *devices, const struct bp_transfer *from) {
+    double tick_s = devices->process->tick_s;
+    struct bp_model_transfer *transfer = put_transfer(devices, from);
+    transfer->count += from->count;
+    transfer->bytes += from->bytes;
+    transfer->small_count += from->small_count;
+    transfer->small_bytes += from->small_bytes;
+    transfer->duplicates += from->duplicates;
+    transfer->duplicate_bytes += from->duplicate_bytes;
+    transfer->round_trips += from->round_trips;
+    transfer->round_trip_bytes += from->round_trip_bytes;
+    transfer->device_s += (double)from->device_time * tick_s;
+    transfer->exposed_s += (double)from->exposed * tick_s;
+    transfer->hidden_s += (double)from->hidden * tick_s;
+    transfer->small_s += (double)from->small_time * tick_s;
+    transfer->duplicate_s += (double)from->duplicate_time * tick_s;
+    transfer->round_trip_s += (double)from->round_trip_time * tick_s;
+    take_smaller(&transfer->min_s, (double)from->min * tick_s);
+    take_larger(&transfer->max_s, (double)from->max * tick_s);
+    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
+        transfer->sizes[i] += from->sizes[i];
+}
+
+static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
+    struct bp_model *model = devices->model;
+    const struct bp_profile *profile = devices->process->profile;
+    struct place place = find_place(profile, from->thread, from->node);
+    const char *name = bp_profile_string(profile, from->name);
+    uint32_t caller = caller_of(devices, place);
+    uint32_t device = find_device(devices, from->device);
+    char key[4096];
+    int length = snprintf(key, sizeof(key), "%u:%u:%.4000s", caller, device, name);
+    uint32_t number = bp_table_put(&model->work->kernel_table, key, (size_t)length);
+    if (number == model->kernel_count) {
+        void *list = model->kernels;
+        struct bp_model_kernel *fresh = bp_append(&list, model->kernel_count++, sizeof(*fresh));
+        model->kernels = list;
+        fresh->name = name;
+        fresh->caller = caller;
+        fresh->device = device;
+    }
+    struct bp_model_kernel *kernel = &model->kernels[number];
+    double tick_s = devices->process->tick_s;
+    kernel->dsl |= launch_category(devices, place) == BP_DSL;
+    kernel->count += from->count;
+    kernel->device_s += (double)from->device_time * tick_s;
+    kernel->wait_s += (double)from->wait * tick_s;
+    take_smaller(&kernel->min_s, (double)from->min * tick_s);
+    take_larger(&kernel->max_s, (double)from->max * tick_s);
+}
+
+void bp_model_add_devices(struct bp_model *model, const struct bp_model_process *process,
+                          const uint32_t *map) {
+    struct devices devices = {model, process, map};
+    const struct bp_profile *profile = process->profile;
+    model->imported |= profile->collector && profile->collector->state == BP_COLLECTOR_IMPORTED;
+    for (uint32_t i = 0; i < profile->device_count; i++)
+        add_device(&devices, &profile->devices[i]);
+    for (uint32_t i = 0; i < profile->transfer_count; i++)
+        add_transfer(&devices, &profile->transfers[i]);
+    for (uint32_t i = 0; i < profile->kernel_count; i++)
+        add_kernel(&devices, &profile->kernels[i]);
+}
+
+static int compare_transfers(const void *a, const void *b) {
+    const struct bp_model_transfer *x = a;
+    const struct bp_model_transfer *y = b;
+    if (x->exposed_s != y->exposed_s)
+        return x->exposed_s > y->exposed_s ? -1 : 1;
+    if (x->device_s != y->device_s)
+        return x->device_s > y->device_s ? -1 : 1;
+    return memcmp(x, y, offsetof(struct bp_model_transfer, count));
+}
+
+static int compare_kernels(const void *a, const void *b) {
+    const struct bp_model_kernel *x = a;
+    const struct bp_model_kernel *y = b;
+    if (x->device_s != y->device_s)
+        return x->device_s > y->device_s ? -1 : 1;
+    int names = strcmp(x->name, y->name);
+    return names ? names : x->caller < y->caller ? -1 : x->caller > y->caller;
+}
+
+void bp_model_finish_devices(struct bp_model *model) {
+    if (model->transfer_count)
+        qsort(model->transfers, model->transfer_count, sizeof(*model->transfers),
+              compare_transfers);
+    if (model->kernel_count)
+        qsort(model->kernels, model->kernel_count, sizeof(*model->kernels), compare_kernels);
+}

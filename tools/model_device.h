@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices in a model: what was copied and computed, for whom, and what it cost the host. Part of
+ * tools/model.h, which includes it. Times are seconds; exposed_s and wait_s are thread-seconds.
+ */
+#ifndef BP_TOOLS_MODEL_DEVICE_H
+#define BP_TOOLS_MODEL_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/format.h"
+
+#define BP_NO_FUNCTION UINT32_MAX
+
+struct bp_model_device {
+    uint32_t index;
+    const char *name;
+    bool simulated;
+    uint64_t memory;
+    double best[BP_DIRECTIONS];      /* bytes per second, measured; 0 if unknown */
+    double latency_s[BP_DIRECTIONS]; /* of the shortest tiny copy; 0 if unknown */
+    double busy_s;
+    double copy_s;
+    double compute_s;
+};
+
+/* Copies of one kind, asked for by one function: over all threads and processes. */
+struct bp_model_transfer {
+    uint32_t direction; /* enum bp_direction */
+    uint32_t caller;    /* the innermost function that is no CUDA call, or BP_NO_FUNCTION */
+    uint32_t call;      /* the CUDA call, or BP_NO_FUNCTION */
+    uint32_t device;    /* index in the model's devices */
+    uint32_t source;    /* enum bp_memory */
+    uint32_t target;
+    uint32_t flags;    /* BP_TRANSFER_… */
+    uint32_t reserved; /* no padding: all up to here is a key */
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t small_count;
+    uint64_t small_bytes;
+    uint64_t duplicates;
+    uint64_t duplicate_bytes;
+    uint64_t round_trips;
+    uint64_t round_trip_bytes;
+    double device_s;
+    double exposed_s;
+    double hidden_s;
+    double min_s;
+    double max_s;
+    double small_s;
+    double duplicate_s;
+    double round_trip_s;
+    uint64_t sizes[BP_SIZE_BUCKETS];
+};
+
+struct bp_model_kernel {
+    const char *name;
+    uint32_t caller; /* the function that launched it, or BP_NO_FUNCTION */
+    uint32_t device;
+    bool dsl; /* launched under a DSL function */
+    uint64_t count;
+    double device_s;
+    double wait_s;
+    double min_s;
+    double max_s;
+};
+
+/* What to change first. Texts are the model's. */
+struct bp_advice {
+    const char *level; /* "high", "medium", "low": by the share of the wall */
+    char *what;
+    char *why;
+    double saves_s; /* an estimate, of thread time */
+    uint64_t bytes;
+    uint32_t function; /* that causes it, or BP_NO_FUNCTION */
+};
+
+#endif

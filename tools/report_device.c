@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices in the text report: a line in the headline, transfers by direction or (--by transfer) by
+ * calling function, kernels, and what could be saved.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/report_internal.h"
+
+#define KERNEL_ROWS 5
+#define ADVICE_ROWS 6
+
+static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "set"};
+static const char *const memories[] = {"unknown", "pageable", "pinned",
+                                       "device",  "array",    "managed"};
+
+/* "1.23 GB"; decimal units, as bandwidths have them. */
+static const char *format_bytes(double bytes, char text[32]) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 5) {
+        bytes /= 1000;
+        unit++;
+    }
+    int digits = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(text, 32, "%.*f %s", digits, bytes, units[unit]);
+    return text;
+}
+
+/* 2^power bytes: "64 KiB" */
+static const char *format_power(int power, char text[32]) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    int unit = power / 10 < 3 ? power / 10 : 3;
+    snprintf(text, 32, "%d %s", power ? 1 << (power - 10 * unit) : 0, units[unit]);
+    return text;
+}
+
+static void cell_rate(const struct bp_page *page, double bytes_per_s, int width) {
+    char text[32];
+    double rate = bytes_per_s / 1e9;
+    snprintf(text, sizeof(text), "%.*f", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate);
+    bp_page_right(page, bytes_per_s > 0 ? text : "-", width);
+}
+
+static void cell_time(const struct bp_page *page, double s, int width) {
+    char text[32];
+    bp_page_right(page, bp_page_time(page, s, text), width);
+}
+
+void bp_report_device_line(const struct bp_page *page, const struct bp_model *model) {
+    const char *dot = page->utf8 ? " · " : ", ";
+    char share[3][32];
+    for (uint32_t i = 0; i < model->device_count; i++) {
+        const struct bp_model_device *device = &model->devices[i];
+        if (device->busy_s == 0 && model->device_count > 1)
+            continue;
+        fprintf(page->out, "%sdevice %.40s%sbusy %s%skernels %s%scopies %s\n",
+                device->simulated ? "simulated " : "", device->name[0] ? device->name : "unknown",
+                dot, bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
+                bp_page_share(device->compute_s, model->wall_s, share[1]), dot,
+                bp_page_share(device->copy_s, model->wall_s, share[2]));
+    }
+}
+
+/* Rows that are shown as one: same direction, and by transfer the same function. */
+struct row {
+    struct bp_model_transfer sum;
+    const char *memory; /* of the host side; NULL before the first, "mixed" if they differ */
+    bool sync;
+    bool async;
+    bool calls_differ;
+};
+
+static const char *host_memory(const struct bp_model_transfer *transfer) {
+    return memories[transfer->direction == BP_D2H ? transfer->target : transfer->source];
+}
+
+static void add_to_row(struct row *row, const struct bp_model_transfer *transfer) {
+    struct bp_model_transfer *sum = &row->sum;
+    const char *memory = host_memory(transfer);
+    if (!row->memory)
+        *sum = (struct bp_model_transfer){.direction = transfer->direction,
+                                          .caller = transfer->caller,
+                                          .call = transfer->call,
+                                          .device = transfer->device};
+    row->calls_differ |= sum->call != transfer->call;
+    row->memory = !row->memory || strcmp(row->memory, memory) == 0 ? memory : "mixed";
+    *(transfer->flags & BP_TRANSFER_ASYNC ? &row->async : &row->sync) = true;
+    sum->count += transfer->count;
+    sum->bytes += transfer->bytes;
+    sum->device_s += transfer->device_s;
+    sum->exposed_s += transfer->exposed_s;
+    sum->hidden_s += transfer->hidden_s;
+    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
+        sum->sizes[i] += transfer->sizes[i];
+}
+
+/* Rows in the order of the first of their transfers, the costliest first. */
+static struct row *make_rows(const struct bp_model *model, bool by_function, uint32_t *count) {
+    void *list = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->transfers[i];
+        struct row *rows = list;
+        uint32_t k = 0;
+        while (k < *count && (rows[k].sum.direction != transfer->direction ||
+                              (by_function && rows[k].sum.caller != transfer->caller)))
+            k++;
+        if (k == *count) {
+            bp_append(&list, (*count)++, sizeof(*rows));
+            rows = list;
+        }
+        add_to_row(&rows[k], transfer);
+    }
+    return list;
+}
+
+static const char *caller_label(const struct bp_model *model, const struct row *row, char *text,
+                                size_t size) {
+    if (row->sum.caller == BP_NO_FUNCTION)
+        return strcmp(row->memory, "managed") == 0 ? "(page faults)" : "(unknown caller)";
+    const struct bp_function *function = &model->functions[row->sum.caller];
+    if (function->kind == BP_FUNC_ROOT)
+        return "(own code)";
+    return bp_report_name(function, text, size);
+}
+
+static void print_row(const struct bp_page *page, const struct bp_model *model,
+                      const struct row *row, const char *label) {
+    const struct bp_model_transfer *sum = &row->sum;
+    char text[32];
+    fprintf(page->out, "  %s ", directions[sum->direction]);
+    bp_page_left(page, label, 22);
+    bp_page_right(page, bp_page_count(sum->count, text), 9);
+    bp_page_right(page, format_bytes((double)sum->bytes, text), 9);
+    cell_time(page, sum->device_s, 10);
+    cell_time(page, sum->exposed_s, 10);
+    cell_rate(page, sum->device_s > 0 ? (double)sum->bytes / sum->device_s : 0, 7);
+    cell_rate(page, model->devices[sum->device].best[sum->direction], 7);
+    fputc('\n', page->out);
+}
+
+/* Buckets four times as wide as recorded are enough for a line. */
+static void describe_sizes(const struct bp_model_transfer *sum, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = 0;
+    for (int i = 0; i < BP_SIZE_BUCKETS; i += 2) {
+        uint64_t count = sum->sizes[i] + sum->sizes[i + 1];
+        char from[32];
+        char copies[32];
+        if (count == 0 || length + 64 > size)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%s: %s", length ? ", " : "",
+                                   format_power(i, from), bp_page_count(count, copies));
+    }
+}
+
+static void print_details(const struct bp_page *page, const struct bp_model *model,
+                          const struct row *row) {
+    char text[1400];
+    char sizes[900];
+    char hidden[32];
+    const struct bp_model_transfer *sum = &row->sum;
+    bool of_host = sum->direction <= BP_D2H;
+    const char *call = sum->call == BP_NO_FUNCTION ? "" : model->functions[sum->call].name;
+    describe_sizes(sum, sizes, sizeof(sizes));
+    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s; sizes from %s",
+             row->calls_differ ? "several calls" : call, call[0] || row->calls_differ ? ", " : "",
+             of_host ? row->memory : "", of_host ? " memory, " : "",
+             row->async && row->sync ? "sync and async"
+             : row->async            ? "async"
+                                     : "sync",
+             of_host ? "; hidden " : "", of_host ? bp_page_time(page, sum->hidden_s, hidden) : "",
+             sizes);
+    bp_page_wrap(page, text, 8);
+}
+
+static void print_title(const struct bp_page *page, const char *text) {
+    fputc('\n', page->out);
+    bp_page_heading(page, text);
+    fprintf(page->out, "%*s", 28 - bp_page_columns(text), "");
+    bp_page_right(page, "count", 9);
+    bp_page_right(page, "bytes", 9);
+    bp_page_right(page, "device", 10);
+    bp_page_right(page, "exposed", 10);
+    bp_page_right(page, "GB/s", 7);
+    bp_page_right(page, "best", 7);
+    fputc('\n', page->out);
+}
+
+void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings) {
+    bool by_function = strcmp(settings->by, "transfer") == 0;
+    uint32_t count;
+    struct row *rows = make_rows(model, by_function, &count);
+    if (count)
+        print_title(page, "Transfers");
+    else if (by_function)
+        fputs("\nNo transfers: no CUDA copy was recorded.\n", page->out);
+    for (uint32_t i = 0; i < count && i < settings->top; i++) {
+        char name[300];
+        const char *label =
+            by_function ? caller_label(model, &rows[i], name, sizeof(name)) : rows[i].memory;
+        if (!by_function && rows[i].sum.direction > BP_D2H)
+            label = "";
+        print_row(page, model, &rows[i], label);
+        if (by_function)
+            print_details(page, model, &rows[i]);
+    }
+    if (count > settings->top)
+        fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);
+    free(rows);
+}
+
+static const char *launcher(const struct bp_model *model, uint32_t function, char *text,
+                            size_t size) {
+    if (function == BP_NO_FUNCTION)
+        return "(unknown)";
+    if (model->functions[function].kind == BP_FUNC_ROOT)
+        return "(own code)";
+    return bp_report_name(&model->functions[function], text, size);
+}
+
+void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
+                       const struct bp_report_settings *settings) {
+    uint32_t most = strcmp(settings->by, "transfer") == 0 ? settings->top : KERNEL_ROWS;
+    if (model->kernel_count == 0)
+        return;
+    fputc('\n', page->out);
+    bp_page_heading(page, "Kernels");
+    bp_page_right(page, "launched by", 37);
+    bp_page_right(page, "count", 12);
+    bp_page_right(page, "device", 12);
+    bp_page_right(page, "waited", 12);
+    fputc('\n', page->out);
+    for (uint32_t i = 0; i < model->kernel_count && i < most; i++) {
+        const struct bp_model_kernel *kernel = &model->kernels[i];
+        char name[300];
+        char text[32];
+        fputs("  ", page->out);
+        bp_page_left(page, kernel->name[0] ? kernel->name : "(unnamed)", 22);
+        fputc(' ', page->out);
+        bp_page_right(page, launcher(model, kernel->caller, name, sizeof(name)), 19);
+        bp_page_right(page, bp_page_count(kernel->count, text), 12);
+        cell_time(page, kernel->device_s, 12);
+        cell_time(page, kernel->wait_s, 12);
+        fputc('\n', page->out);
+    }
+    if (model->kernel_count > most)
+        fprintf(page->out, "  and %u more kernels: --by transfer --top %u\n",
+                model->kernel_count - most, model->kernel_count);
+}
+
+void bp_report_advice(const struct bp_page *page, const struct bp_model *model) {
+    if (model->advice_count == 0)
+        return;
+    fputc('\n', page->out);
+    bp_page_heading(page, "What to change first\n");
+    for (uint32_t i = 0; i < model->advice_count && i < ADVICE_ROWS; i++) {
+        const struct bp_advice *advice = &model->advice[i];
+        char line[1200];
+        char saves[32];
+        snprintf(line, sizeof(line), "  up to %s: %s: %s",
+                 bp_page_time(page, advice->saves_s, saves), advice->what, advice->why);
+        bp_page_wrap(page, line, 6);
+    }
+    if (model->advice_count > ADVICE_ROWS)
+        fprintf(page->out, "  and %u more: battprof report --json\n",
+                model->advice_count - ADVICE_ROWS);
+}

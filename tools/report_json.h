@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of the JSON report that live in files of their own; each returns a new value.
+ */
+#ifndef BP_TOOLS_REPORT_JSON_H
+#define BP_TOOLS_REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "tools/report.h"
+
+/* The device that was busy most, or null. */
+json_t *bp_report_json_device(const struct bp_model *model);
+
+/* Sets transfers, transfer_list, kernels, devices and cuda. */
+void bp_report_json_devices(json_t *root, const struct bp_model *model);
+
+json_t *bp_report_json_advice(const struct bp_model *model);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Devices in the JSON report: `transfers` by direction, `transfer_list` by direction, calling
+ * function and memory, `kernels` by launching function, and what the collector says of itself.
+ */
+#include "tools/json.h"
+#include "tools/report_json.h"
+
+static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "memset"};
+static const char *const memories[] = {"unknown", "pageable", "pinned",
+                                       "device",  "array",    "managed"};
+
+static const char *function_name(const struct bp_model *model, uint32_t function) {
+    return function == BP_NO_FUNCTION ? "" : model->functions[function].name;
+}
+
+static json_t *make_device(const struct bp_model *model, const struct bp_model_device *device) {
+    json_t *object = json_object();
+    json_t *best = json_object();
+    bp_json_set_text(object, "name", device->name);
+    json_object_set_new(object, "simulated", json_boolean(device->simulated));
+    bp_json_set_count(object, "index", device->index);
+    bp_json_set_count(object, "memory_bytes", device->memory);
+    bp_json_set(object, "busy_s", device->busy_s);
+    bp_json_set(object, "copy_s", device->copy_s);
+    bp_json_set(object, "compute_s", device->compute_s);
+    bp_json_set(object, "busy_pct", model->wall_s > 0 ? 100 * device->busy_s / model->wall_s : 0);
+    for (int i = 0; i < BP_DIRECTIONS; i++)
+        if (device->best[i] > 0)
+            bp_json_set(best, directions[i], device->best[i] / 1e9);
+    json_object_set_new(object, "best_gb_s", best);
+    return object;
+}
+
+json_t *bp_report_json_device(const struct bp_model *model) {
+    const struct bp_model_device *busiest = NULL;
+    for (uint32_t i = 0; i < model->device_count; i++)
+        if (!busiest || model->devices[i].busy_s > busiest->busy_s)
+            busiest = &model->devices[i];
+    return busiest ? make_device(model, busiest) : json_null();
+}
+
+static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
+    bp_json_set_count(object, "count", sum->count);
+    bp_json_set_count(object, "bytes", sum->bytes);
+    bp_json_set(object, "device_s", sum->device_s);
+    bp_json_set(object, "exposed_s", sum->exposed_s);
+    bp_json_set(object, "hidden_s", sum->hidden_s);
+    bp_json_set_count(object, "small_count", sum->small_count);
+}
+
+static json_t *make_directions(const struct bp_model *model) {
+    struct bp_model_transfer sums[BP_DIRECTIONS] = {0};
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->transfers[i];
+        struct bp_model_transfer *sum = &sums[transfer->direction];
+        sum->count += transfer->count;
+        sum->bytes += transfer->bytes;
+        sum->device_s += transfer->device_s;
+        sum->exposed_s += transfer->exposed_s;
+        sum->hidden_s += transfer->hidden_s;
+        sum->small_count += transfer->small_count;
+    }
+    for (int i = 0; i < BP_DIRECTIONS; i++) {
+        json_t *direction = json_object();
+        set_sums(direction, &sums[i]);
+        json_object_set_new(object, directions[i], direction);
+    }
+    return object;
+}
+
+/* [[bytes from, copies], …] of the sizes that occur. */
+static json_t *make_sizes(const struct bp_model_transfer *transfer) {
+    json_t *list = json_array();
+    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
+        if (transfer->sizes[i])
+            json_array_append_new(list, json_pack("[I, I]", (json_int_t)(i ? UINT64_C(1) << i : 0),
+                                                  (json_int_t)transfer->sizes[i]));
+    return list;
+}
+
+static json_t *make_transfer(const struct bp_model *model,
+                             const struct bp_model_transfer *transfer) {
+    const struct bp_model_device *device = &model->devices[transfer->device];
+    json_t *object = json_object();
+    bp_json_set_text(object, "direction", directions[transfer->direction]);
+    bp_json_set_text(object, "function", function_name(model, transfer->caller));
+    bp_json_set_text(object, "call", function_name(model, transfer->call));
+    bp_json_set_count(object, "device", device->index);
+    bp_json_set_text(object, "source", memories[transfer->source]);
+    bp_json_set_text(object, "target", memories[transfer->target]);
+    json_object_set_new(object, "async", json_boolean(transfer->flags & BP_TRANSFER_ASYNC));
+    json_object_set_new(object, "host_only", json_boolean(transfer->flags & BP_TRANSFER_HOST_ONLY));
+    set_sums(object, transfer);
+    double rate = transfer->device_s > 0 ? (double)transfer->bytes / transfer->device_s : 0;
+    bp_json_set(object, "gb_s", rate / 1e9);
+    bp_json_set(object, "best_gb_s", device->best[transfer->direction] / 1e9);
+    bp_json_set(object, "min_s", transfer->min_s);
+    bp_json_set(object, "max_s", transfer->max_s);
+    bp_json_set_count(object, "duplicates", transfer->duplicates);
+    bp_json_set_count(object, "duplicate_bytes", transfer->duplicate_bytes);
+    bp_json_set_count(object, "round_trips", transfer->round_trips);
+    bp_json_set_count(object, "round_trip_bytes", transfer->round_trip_bytes);
+    json_object_set_new(object, "sizes", make_sizes(transfer));
+    return object;
+}
+
+static json_t *make_kernel(const struct bp_model *model, const struct bp_model_kernel *kernel) {
+    json_t *object = json_object();
+    bp_json_set_text(object, "name", kernel->name);
+    bp_json_set_count(object, "count", kernel->count);
+    bp_json_set(object, "device_s", kernel->device_s);
+    bp_json_set_text(object, "launched_by", function_name(model, kernel->caller));
+    bp_json_set_text(object, "category", kernel->dsl ? "dsl" : "framework");
+    bp_json_set_count(object, "device", model->devices[kernel->device].index);
+    bp_json_set(object, "wait_s", kernel->wait_s);
+    bp_json_set(object, "min_s", kernel->min_s);
+    bp_json_set(object, "max_s", kernel->max_s);
+    return object;
+}
+
+/* Of the first process that has one; the notes tell of all. */
+static json_t *make_collector(const struct bp_model *model) {
+    static const char *const states[] = {"off",    "waiting", "host only",
+                                         "active", "stopped", "imported"};
+    static const char *const modes[] = {"off", "wrappers", "transfers", "full"};
+    const struct bp_collector *collector = NULL;
+    for (uint32_t i = 0; i < model->process_count && !collector; i++)
+        collector = model->processes[i].profile->collector;
+    if (!collector)
+        return json_null();
+    json_t *object = json_object();
+    bp_json_set_text(object, "state",
+                     collector->state <= BP_COLLECTOR_IMPORTED ? states[collector->state] : "");
+    bp_json_set_text(object, "mode", collector->mode <= BP_CUDA_FULL ? modes[collector->mode] : "");
+    bp_json_set_text(object, "reason", collector->reason);
+    bp_json_set_text(object, "library", collector->library);
+    bp_json_set_count(object, "cupti_version", collector->cupti_version);
+    bp_json_set_count(object, "records", collector->records);
+    bp_json_set_count(object, "dropped", collector->dropped);
+    bp_json_set_count(object, "unmatched", collector->unmatched);
+    bp_json_set_count(object, "late", collector->late);
+    bp_json_set_count(object, "lost_calls", collector->lost_calls);
+    return object;
+}
+
+void bp_report_json_devices(json_t *root, const struct bp_model *model) {
+    json_t *transfers = json_array();
+    json_t *kernels = json_array();
+    json_t *devices = json_array();
+    for (uint32_t i = 0; i < model->transfer_count; i++)
+        json_array_append_new(transfers, make_transfer(model, &model->transfers[i]));
+    for (uint32_t i = 0; i < model->kernel_count; i++)
+        json_array_append_new(kernels, make_kernel(model, &model->kernels[i]));
+    for (uint32_t i = 0; i < model->device_count; i++)
+        json_array_append_new(devices, make_device(model, &model->devices[i]));
+    json_object_set_new(root, "transfers", make_directions(model));
+    json_object_set_new(root, "transfer_list", transfers);
+    json_object_set_new(root, "kernels", kernels);
+    json_object_set_new(root, "devices", devices);
+    json_object_set_new(root, "cuda", make_collector(model));
+}
+
+json_t *bp_report_json_advice(const struct bp_model *model) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < model->advice_count; i++) {
+        const struct bp_advice *advice = &model->advice[i];
+        json_t *object = json_object();
+        double share = model->thread_s > 0 ? 100 * advice->saves_s / model->thread_s : 0;
+        bp_json_set_text(object, "level", advice->level);
+        bp_json_set_text(object, "what", advice->what);
+        bp_json_set(object, "share_pct", share);
+        bp_json_set(object, "saves_s", advice->saves_s);
+        bp_json_set_text(object, "why", advice->why);
+        bp_json_set_count(object, "bytes", advice->bytes);
+        bp_json_set_text(object, "function", function_name(model, advice->function));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
