@@ -83,6 +83,7 @@ struct bp_model_thread {
     double category_s[BP_CATEGORIES];
     double waiting_s;
     double io_s;
+    double cuda_s; /* in CUDA calls: busy, but perhaps not on a CPU */
     double busy_s; /* not in a wait */
     double cpu_s;
     double wall_s;

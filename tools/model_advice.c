@@ -65,11 +65,21 @@ static void advise(const struct finding *finding, double saves_s, uint64_t bytes
     };
 }
 
+static double best_rate(const struct finding *finding) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    return finding->model->devices[transfer->device].best[transfer->direction];
+}
+
+/* Host time of the copies that are not small: those are a finding of their own. */
+static double large_exposed_s(const struct bp_model_transfer *transfer) {
+    double large_s = transfer->device_s - transfer->small_s;
+    return large_s > 0 ? transfer->exposed_s * large_s / transfer->device_s : 0;
+}
+
 static double ideal_s(const struct finding *finding, double bytes, double copies) {
     const struct bp_model_transfer *transfer = finding->transfer;
     const struct bp_model_device *device = &finding->model->devices[transfer->device];
-    double best = device->best[transfer->direction];
-    return (best > 0 ? bytes / best : 0) + copies * device->latency_s[transfer->direction];
+    return bytes / best_rate(finding) + copies * device->latency_s[transfer->direction];
 }
 
 static void small_copies(const struct finding *finding) {
@@ -97,17 +107,14 @@ static void pageable_copies(const struct finding *finding) {
     if (!is_pageable(transfer) || transfer->bytes == transfer->small_bytes)
         return;
     double large_s = transfer->device_s - transfer->small_s;
-    double exposed_s =
-        transfer->device_s > 0 ? transfer->exposed_s * large_s / transfer->device_s : 0;
     double bytes = (double)(transfer->bytes - transfer->small_bytes);
-    double saves_s = exposed_s - ideal_s(finding, bytes, 0);
+    double saves_s = large_exposed_s(transfer) - ideal_s(finding, bytes, 0);
     advise(finding, saves_s, transfer->bytes - transfer->small_bytes,
            make_text("%s: copies %s use pageable memory, %.1f MB", finding->caller,
                      direction_words[transfer->direction], bytes / 1e6),
            make_text("%.1f GB/s, the device has reached %.1f; from pinned memory (cudaHostAlloc, "
                      "pin_memory) a copy needs no staging and can be asynchronous",
-                     large_s > 0 ? bytes / large_s / 1e9 : 0,
-                     finding->model->devices[transfer->device].best[transfer->direction] / 1e9));
+                     large_s > 0 ? bytes / large_s / 1e9 : 0, best_rate(finding) / 1e9));
 }
 
 /* At most all kernels run meanwhile. An asynchronous call on pageable memory blocks all the same.
@@ -117,10 +124,11 @@ static void synchronous_copies(const struct finding *finding) {
     double compute_s = finding->model->devices[transfer->device].compute_s;
     if (transfer->flags & BP_TRANSFER_ASYNC || transfer->source == BP_MEMORY_MANAGED)
         return;
-    double saves_s = transfer->exposed_s < compute_s ? transfer->exposed_s : compute_s;
-    advise(finding, saves_s, transfer->bytes,
+    double saves_s = large_exposed_s(transfer);
+    uint64_t bytes = transfer->bytes - transfer->small_bytes;
+    advise(finding, saves_s < compute_s ? saves_s : compute_s, bytes,
            make_text("%s: synchronous copies %s block the host, %.1f MB", finding->caller,
-                     direction_words[transfer->direction], (double)transfer->bytes / 1e6),
+                     direction_words[transfer->direction], (double)bytes / 1e6),
            make_text("with cudaMemcpyAsync, pinned memory and a second stream they could overlap "
                      "with up to %.3g s of kernels",
                      compute_s));
@@ -176,7 +184,8 @@ void bp_model_advise(struct bp_model *model) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
         struct finding finding = {model, transfer, caller_name(model, transfer->caller)};
         repeated_copies(&finding);
-        if (transfer->direction > BP_D2H)
+        /* Without device records nothing is known of what could be reached. */
+        if (transfer->direction > BP_D2H || !(best_rate(&finding) > 0))
             continue;
         small_copies(&finding);
         pageable_copies(&finding);

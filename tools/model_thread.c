@@ -190,6 +190,8 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
     *(waits ? &thread->waiting_s : &thread->busy_s) += self_s;
     if (function->kind == BP_FUNC_IO)
         thread->io_s += self_s;
+    if (function->cuda)
+        thread->cuda_s += self_s;
     if (function->category != BP_FRAMEWORK)
         return;
     if (waits)
@@ -236,6 +238,7 @@ static void add_lifetime(struct account *account, double overhead) {
     thread->busy_s += thread->overhead_s;
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
     double seen = thread->cpu_s + 1e-9 * (double)info->runqueue_ns + thread->io_s;
+    seen += thread->cuda_s;
     if (info->state == BP_THREAD_ENDED && info->cpu_ns)
         thread->blocked_s = thread->busy_s > seen ? thread->busy_s - seen : 0;
     model->thread_s += thread->lifetime_s;

@@ -54,7 +54,7 @@ void bp_report_device_line(const struct bp_page *page, const struct bp_model *mo
     char share[3][32];
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
-        if (device->busy_s == 0 && model->device_count > 1)
+        if (device->busy_s == 0 && (model->device_count > 1 || !device->name[0]))
             continue;
         fprintf(page->out, "%sdevice %.40s%sbusy %s%skernels %s%scopies %s\n",
                 device->simulated ? "simulated " : "", device->name[0] ? device->name : "unknown",

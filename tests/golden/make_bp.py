@@ -26,6 +26,14 @@ ENTRY_FLAGS = {"closed": 1, "suspended": 2, "inherited": 4}
 NODE = struct.Struct("<IIQQQQQQII96Q")
 ENTRY = struct.Struct("<8Q")
 THREAD_SIZE = 320
+DEVICES, TRANSFERS, KERNELS, SPLITS, WAITS, COLLECTOR = range(9, 15)
+DIRECTIONS = ["h2d", "d2h", "d2d", "p2p", "memset"]
+MEMORIES = ["unknown", "pageable", "pinned", "device", "array", "managed"]
+COLLECTOR_STATES = ["off", "waiting", "host", "active", "stopped", "imported"]
+COLLECTOR_FLAGS = {"cupti": 1, "stolen": 2, "hashed": 4, "full": 8, "simulated": 16}
+COLLECTOR_COUNTS = ["records", "dropped", "unmatched", "late", "late_time", "lost_calls", "flushed",
+                    "period", "own_time"]
+SIZE_BUCKETS = 40
 
 
 def bucket(ticks):
@@ -56,6 +64,7 @@ class Profile:
         self.strings = Strings()
         self.chunks = bytearray()
         self.objects = spec.get("objects", [])
+        self.nodes = {}  # (thread, path of names): index
         self.funcs = [["", None, "root"], ["", None, "folded"]] + spec.get("funcs", [])
 
     def ticks(self, ms):
@@ -113,7 +122,7 @@ class Profile:
             name, library, kind, more = (func + ["call", {}][len(func) - 2:])[:4] \
                 if len(func) < 4 else func
             data += struct.pack("<IIQHHIII2Q", self.strings.put(name), self.find_object(library),
-                                0, KINDS[kind], 0, self.strings.put(more.get("module", "")),
+                                0, KINDS[kind], 1 if more.get("cuda") else 0, self.strings.put(more.get("module", "")),
                                 self.strings.put(more.get("file", "")), more.get("line", 0), 0, 0)
         self.chunk(FUNCS, 48, data, len(self.funcs))
 
@@ -140,6 +149,7 @@ class Profile:
             func = self.find_func(path[-1]) if path else 0
             packed.append(self.pack_node(node, parent, node.get("bad_func", func), index))
             places[path] = address + index * NODE.size
+            self.nodes[number, path] = index
             for child in node.get("children", []):
                 walk(child, index, path + (child["func"],))
 
@@ -212,6 +222,75 @@ class Profile:
                            2 if self.clock == "monotonic" else 1, page.get("processes", 1), 0, 0)
         self.chunk(TREE, 64 + 8 * 1016, data.ljust(64 + 8 * 1016, b"\0"), 1)
 
+    def context(self, item, prefix=""):
+        """(thread, node) of a path; without one: unknown."""
+        path = item.get(prefix + "path")
+        if path is None:
+            return NONE, NONE
+        thread = item.get(prefix + "thread", 0)
+        return thread, self.nodes[thread, tuple(path)]
+
+    def pack_device(self, item):
+        rates = [round(item.get("best", {}).get(name, 0) * 1e9) for name in DIRECTIONS]
+        latencies = [self.ticks(item.get(key, {}).get(name, 0))
+                     for key in ("latency_pageable", "latency_pinned") for name in DIRECTIONS]
+        busy = [self.ticks(item.get(key, 0)) for key in ("busy", "busy_copy", "busy_compute")]
+        return struct.pack("<4IQ5Q10Q3Q4Q", item.get("index", 0), self.strings.put(item["name"]),
+                           1 if item.get("simulated") else 0, 0, item.get("memory", 0), *rates,
+                           *latencies, *busy, 0, 0, 0, 0)
+
+    def pack_transfer(self, item):
+        sizes = [0] * SIZE_BUCKETS
+        for size, count in item.get("sizes", []):
+            sizes[min(max(size.bit_length() - 1, 0), SIZE_BUCKETS - 1)] += count
+        triples = [(item.get(name, [0, 0, 0])) for name in ("small", "duplicates", "round_trips")]
+        flags = (1 if item.get("async") else 0) | (2 if item.get("host_only") else 0)
+        times = [self.ticks(item.get(key, 0)) for key in
+                 ("device_time", "exposed", "hidden", "min", "max")]
+        return struct.pack("<3I4B2Q5Q9Q2Q40Q", *self.context(item), item.get("device", 0),
+                           DIRECTIONS.index(item["direction"]),
+                           MEMORIES.index(item.get("source", "unknown")),
+                           MEMORIES.index(item.get("target", "unknown")), flags,
+                           item["count"], item["bytes"], *times,
+                           *[n for count, size, ms in triples
+                             for n in (count, size, self.ticks(ms))], 0, 0, *sizes)
+
+    def pack_kernel(self, item):
+        times = [self.ticks(item.get(key, 0)) for key in ("device_time", "wait", "min", "max")]
+        return struct.pack("<4I6Q", self.strings.put(item["name"]), *self.context(item),
+                           item.get("device", 0), item["count"], *times, 0)
+
+    def pack_split(self, item):
+        times = [self.ticks(item.get(key, 0)) for key in ("time", "transfer", "wait")]
+        return struct.pack("<2I5Q", *self.context(item), item.get("calls", 0), *times, 0)
+
+    def pack_wait(self, item):
+        return struct.pack("<4I2Q", *self.context(item), *self.context(item, "launch_"),
+                           self.ticks(item["time"]), 0)
+
+    def pack_collector(self, item):
+        flags = sum(COLLECTOR_FLAGS[name] for name in item.get("flags", []))
+        return struct.pack("<6I9Q4Q256s192s", COLLECTOR_STATES.index(item["state"]),
+                           item.get("mode", 3), flags, item.get("cupti_version", 0), 0, 0,
+                           *[item.get(name, 0) for name in COLLECTOR_COUNTS], 0, 0, 0, 0,
+                           item.get("library", "").encode(), item.get("reason", "").encode())
+
+    def pack_cuda(self):
+        cuda = self.spec.get("cuda", {})
+        for kind, size, key, pack in (
+                (DEVICES, 200, "devices", self.pack_device),
+                (TRANSFERS, 480, "transfers", self.pack_transfer),
+                (KERNELS, 64, "kernels", self.pack_kernel),
+                (SPLITS, 48, "splits", self.pack_split),
+                (WAITS, 32, "waits", self.pack_wait),
+                (COLLECTOR, 576, "collector", self.pack_collector)):
+            items = cuda.get(key, [])
+            items = [items] if isinstance(items, dict) else items
+            packed = [pack(item) for item in items]
+            assert all(len(data) == size for data in packed), (key, [len(d) for d in packed])
+            if packed:
+                self.chunk(kind, size, b"".join(packed), len(packed))
+
     def pack_header(self):
         spec = self.spec
         flags = sum(FLAGS[name] for name in spec.get("flags", []))
@@ -243,6 +322,7 @@ class Profile:
         self.pack_funcs()
         self.pack_reaped()
         self.pack_tree()
+        self.pack_cuda()
         self.chunk(STRINGS, 1, self.strings.data, len(self.strings.data))
         return bytearray(self.pack_header() + self.chunks)
 

@@ -14,6 +14,7 @@ import make_bp
 OPTIONS = {
     "text": [], "ascii": [], "json": ["--json"], "tree": ["--tree"],
     "thread": ["--by", "thread"], "process": ["--by", "process"], "group": ["--by", "group"],
+    "transfer": ["--by", "transfer"],
 }
 
 
