@@ -13,7 +13,7 @@
 #include "interpose/hook.h"
 #include "interpose/init.h"
 
-#define OURS 8
+#define OURS 12
 #define TEXT 1024
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH 11
@@ -48,7 +48,8 @@ static void add(const char *name, const char *value) {
 }
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
-    static const char *const kept[] = {"BATTPROF_HOOK", "BATTPROF_WAIT", "BATTPROF_CLOCK"};
+    static const char *const kept[] = {"BATTPROF_HOOK", "BATTPROF_WAIT", "BATTPROF_CLOCK",
+                                       "BATTPROF_PYTHON", "BATTPROF_PYTHON_ALL"};
     state.count = 0;
     add("LD_PRELOAD", config->library);
     add("BATTPROF_TREE", config->tree ? config->tree : tree);

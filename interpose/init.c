@@ -23,6 +23,7 @@
 #    include "interpose/loader.h"
 #    include "interpose/object.h"
 #    include "interpose/process.h"
+#    include "interpose/python/python.h"
 #    include "profile/clock.h"
 
 #    define VARIABLES 16
@@ -167,6 +168,9 @@ static void start(void) {
     bp_hook_place_stubs();
     bp_lifetime_start();
     bp_calibrate();
+    bp_python_init(bp_config_variable("BATTPROF_PYTHON"),
+                   bp_config_variable("BATTPROF_PYTHON_ALL"));
+    bp_python_look();
     note_rate(bp_process.writer.header);
 }
 

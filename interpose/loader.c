@@ -12,6 +12,7 @@
 
 #include "interpose/hook.h"
 #include "interpose/object.h"
+#include "interpose/python/python.h"
 
 void *bp_call_as(void *function, const void *ret, void *a, void *b, void *c);
 int bp_shadow_stack(void);
@@ -53,6 +54,7 @@ static void *wrap_dlopen(const char *path, int flags) {
     if (handle) {
         bp_object_scan(((struct link_map *)handle)->l_ld, &state.opening);
         bp_object_pin(pin);
+        bp_python_look();
     }
     return handle;
 }

@@ -30,8 +30,15 @@ struct bp_stub *bp_source_function(const struct bp_source_function *function);
  * frame of its own: then it counts as nested directly in what is open. NULL: not recorded. */
 struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp);
 
+/* The same for a call that goes on after a pause (a generator): its time counts, the call does not.
+ */
+struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp);
+
 /* Close it, on the thread that opened it. NULL is allowed. */
 void bp_source_leave(struct bp_entry *entry);
+
+/* Close it as left by an exception. NULL is allowed. */
+void bp_source_abort(struct bp_entry *entry);
 
 struct bp_wrap;
 

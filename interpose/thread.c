@@ -213,7 +213,9 @@ static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
 
 /* Open a call of `stub` at `sp`, nested in what is open there. */
 static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
-    struct bp_entry *parent = sp ? settle_at(thread, sp, clock_now()) : current_of(thread);
+    struct bp_entry *parent = current_of(thread);
+    if (sp && (parent->sp <= sp || parent->sp & BP_ENTRY_CLOSED))
+        parent = settle_at(thread, sp, clock_now());
     struct bp_node *node = bp_node_get(thread, parent->node, stub);
     struct bp_entry *entry = node ? entry_take(thread) : NULL;
     if (!entry)
@@ -249,17 +251,51 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     return entry;
 }
 
-struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
+/* Of a source's entry, `ret` is the source's own and `rbx` tells a call that was only resumed. */
+static struct bp_entry *source_open(struct bp_stub *function, uint64_t sp, uint64_t resumed) {
     struct bp_thread *thread = bp_self;
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
-    return open_call(thread, function, sp & ~FLAGS);
+    struct bp_entry *entry = open_call(thread, function, sp & ~FLAGS);
+    if (entry) {
+        entry->ret = 0;
+        entry->rbx = resumed;
+    }
+    return entry;
+}
+
+struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
+    return source_open(function, sp, 0);
+}
+
+struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp) {
+    return source_open(function, sp, 1);
+}
+
+/* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
+static void source_close(struct bp_thread *thread, struct bp_entry *entry, int aborted) {
+    settle(thread, entry, clock_now());
+    node_of(entry)->aborted += (uint64_t)aborted;
+    bp_thread_uncover(thread, parent_of(entry));
+    entry_give(thread, entry);
 }
 
 void bp_source_leave(struct bp_entry *entry) {
     struct bp_thread *thread = bp_self;
-    if (entry && thread && bp_thread_leave(entry, 0, 0))
+    if (!entry || !thread)
+        return;
+    if (entry->rbx && current_of(thread) == entry)
+        source_close(thread, entry, 0);
+    else if (bp_thread_leave(entry, 0, 0))
         entry_give(thread, entry);
+}
+
+void bp_source_abort(struct bp_entry *entry) {
+    struct bp_thread *thread = bp_self;
+    if (entry && thread && current_of(thread) == entry)
+        source_close(thread, entry, !entry->rbx);
+    else
+        bp_source_leave(entry);
 }
 
 static int is_open(const struct bp_thread *thread, const struct bp_entry *entry) {

@@ -167,7 +167,9 @@ enum bp_func_kind {
 };
 
 /* Function flags. */
-#define BP_FUNC_CUDA 0x1u /* a call of the CUDA runtime or driver; see bp_split */
+#define BP_FUNC_CUDA 0x1u   /* a call of the CUDA runtime or driver; see bp_split */
+#define BP_FUNC_PYTHON 0x2u /* a function of Python: module, file and line are known */
+#define BP_FUNC_CHOSEN 0x4u /* of a module that was asked for: DSL unless rules say otherwise */
 
 /* The first two functions of every file. */
 #define BP_FUNC_INDEX_ROOT 0

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CPython's functions as this process has them: in a static executable or in libpython3.x.so.
+ */
+#ifndef BP_INTERPOSE_PYTHON_API_H
+#define BP_INTERPOSE_PYTHON_API_H
+
+#include "interpose/elf.h"
+
+struct bp_py_api {
+#define NEED(type, name, arguments) type(*name) arguments;
+#define MAY(type, name, arguments) type(*name) arguments;
+#include "interpose/python/api.def"
+#undef NEED
+#undef MAY
+};
+
+extern struct bp_py_api bp_py __attribute__((visibility("hidden")));
+
+/* Fill bp_py from the first object that exports CPython. 1: found and complete. */
+int bp_py_api_find(void);
+
+/* An attribute as text or number; no exception is left behind. The text is borrowed from `held`,
+ * which the caller gives back with bp_py_drop. */
+const char *bp_py_text(void *object, const char *attribute, void **held);
+long bp_py_number(void *object, const char *attribute);
+void bp_py_drop(void *object);
+
+/* The exception that is being raised is put aside while we ask Python for something. */
+struct bp_py_error {
+    void *type, *value, *trace;
+};
+void bp_py_error_save(struct bp_py_error *error);
+void bp_py_error_restore(struct bp_py_error *error);
+
+/* Whether the calling thread, which holds the GIL, runs the main interpreter. */
+int bp_py_is_main(void);
+
+/* The type of an object: fixed in every release build. */
+static inline void *bp_py_type(const void *object) {
+    return ((void *const *)object)[1];
+}
+
+#endif

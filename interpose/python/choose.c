@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/python/choose.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#define GLOBS 32
+#define GLOB_SIZE 128
+#define DEEPEST_PACKAGE 8
+
+static struct {
+    char globs[GLOBS][GLOB_SIZE];
+    unsigned count;
+    int by_default;
+} state;
+
+static void add_globs(const char *text) {
+    while (*text && state.count < GLOBS) {
+        size_t length = strcspn(text, ", \t\n");
+        if (length > 0 && length < GLOB_SIZE)
+            memcpy(state.globs[state.count++], text, length);
+        text += length;
+        text += strspn(text, ", \t\n");
+    }
+}
+
+enum bp_py_mode bp_py_choose_init(const char *globs, const char *all) {
+    if (globs && strcmp(globs, "none") == 0)
+        return BP_PY_NONE;
+    state.by_default = !globs;
+    add_globs(globs ? globs : "dsl,dsl.*");
+    return all ? BP_PY_ALL : BP_PY_CHOSEN;
+}
+
+static int matches(const char *module) {
+    for (unsigned i = 0; i < state.count; i++)
+        if (fnmatch(state.globs[i], module, 0) == 0)
+            return 1;
+    return 0;
+}
+
+/* The path without ".py" and "/__init__.py"; the length of what is left. */
+static size_t stem_end(const char *file) {
+    size_t length = strlen(file);
+    if (length > 3 && strcmp(file + length - 3, ".py") == 0)
+        length -= 3;
+    if (length > 9 && strncmp(file + length - 9, "/__init__", 9) == 0)
+        length -= 9;
+    return length;
+}
+
+void bp_py_stem(const char *file, char *stem, unsigned size) {
+    size_t end = stem_end(file), start = end;
+    while (start > 0 && file[start - 1] != '/')
+        start--;
+    size_t length = end - start < size ? end - start : size - 1;
+    memcpy(stem, file + start, length);
+    stem[length] = '\0';
+}
+
+/* A program is its file: dsl.py is also chosen when it is run as a script. */
+int bp_py_choose(const char *module, const char *file) {
+    char stem[GLOB_SIZE];
+    int script = strcmp(module, "__main__") == 0 || strcmp(module, "__mp_main__") == 0;
+    if (!script && matches(module))
+        return 1;
+    bp_py_stem(file, stem, sizeof stem);
+    return script ? matches(stem) : state.by_default && strcmp(stem, "dsl") == 0;
+}
+
+/* /a/b/c.py may be the module c, b.c or a.b.c. */
+int bp_py_choose_maybe(const char *file) {
+    char path[512], *start;
+    size_t end = stem_end(file);
+    if (end >= sizeof path)
+        return 1;
+    memcpy(path, file, end);
+    path[end] = '\0';
+    for (int depth = 0; depth < DEEPEST_PACKAGE; depth++) {
+        start = strrchr(path, '/');
+        if (matches(start ? start + 1 : path))
+            return 1;
+        if (!start)
+            return 0;
+        *start = '.';
+    }
+    return 0;
+}

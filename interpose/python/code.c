@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/python/code.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "interpose/python/api.h"
+
+#define FIRST_SLOTS 4096
+#define RECORDS 1024          /* made at a time */
+#define TEXT_SIZE (64u << 10) /* of qualified names, taken at a time */
+#define NAME_SIZE 512
+#define CO_OPTIMIZED 0x1 /* co_flags: a function, not a class body */
+#define CO_RESUMED 0x2a0 /* generator, coroutine, asynchronous generator */
+#define DEEPEST_NESTING 64
+
+static struct {
+    enum bp_py_mode mode;
+    long extra; /* our index among those who keep something with code objects */
+    struct bp_py_code *free;
+    char *text;
+    size_t text_left;
+} state;
+
+struct bp_py_table bp_py_codes;
+uint8_t bp_py_frames[BP_FUNCTIONS];
+
+static struct bp_py_slot *slot_for(struct bp_py_table *table, const void *code) {
+    uint32_t i = bp_py_slot_of(code) & table->mask;
+    while (table->slots[i].code && table->slots[i].code != code)
+        i = (i + 1) & table->mask;
+    return &table->slots[i];
+}
+
+static int grow(struct bp_py_table *table) {
+    uint32_t size = table->slots ? 2 * (table->mask + 1) : FIRST_SLOTS;
+    struct bp_py_table bigger = {bp_pages_new(size * sizeof(struct bp_py_slot)), size - 1,
+                                 table->used};
+    if (!bigger.slots)
+        return -ENOMEM;
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++)
+        if (table->slots[i].code)
+            *slot_for(&bigger, table->slots[i].code) = table->slots[i];
+    if (table->slots)
+        munmap(table->slots, (table->mask + 1) * sizeof(struct bp_py_slot));
+    *table = bigger;
+    return 0;
+}
+
+/* Those after it that could not have their own place move up: no tombstones. */
+static void erase(struct bp_py_table *table, struct bp_py_slot *slot) {
+    uint32_t hole = (uint32_t)(slot - table->slots);
+    for (uint32_t i = (hole + 1) & table->mask; table->slots[i].code; i = (i + 1) & table->mask) {
+        uint32_t home = bp_py_slot_of(table->slots[i].code) & table->mask;
+        if (((i - home) & table->mask) < ((i - hole) & table->mask))
+            continue;
+        table->slots[hole] = table->slots[i];
+        hole = i;
+    }
+    table->slots[hole] = (struct bp_py_slot){NULL, NULL};
+    table->used--;
+}
+
+/* CPython frees the code object. */
+static void forget(void *record) {
+    struct bp_py_code *known = record;
+    if (!known || !bp_py_codes.slots)
+        return;
+    struct bp_py_slot *slot = slot_for(&bp_py_codes, known->code);
+    if (slot->known != known)
+        return;
+    erase(&bp_py_codes, slot);
+    memset(known, 0, sizeof *known);
+    known->next = state.free;
+    state.free = known;
+}
+
+static int attach(void *code, struct bp_py_code *known) {
+    int (*set)(void *, long, void *) =
+        bp_py.PyUnstable_Code_SetExtra ? bp_py.PyUnstable_Code_SetExtra : bp_py._PyCode_SetExtra;
+    if (set(code, state.extra, known) == 0)
+        return 0;
+    bp_py.PyErr_Clear();
+    return -ENOMEM;
+}
+
+static int make_records(void) {
+    struct bp_py_code *records = bp_pages_new(RECORDS * sizeof *records);
+    for (int i = 0; records && i < RECORDS; i++) {
+        records[i].next = state.free;
+        state.free = &records[i];
+    }
+    return records ? 0 : -ENOMEM;
+}
+
+static struct bp_py_code *new_known(void *code) {
+    if ((!state.free && make_records()) ||
+        (bp_py_codes.used > bp_py_codes.mask / 2 && grow(&bp_py_codes)))
+        return NULL;
+    struct bp_py_code *known = state.free;
+    if (attach(code, known))
+        return NULL;
+    state.free = known->next;
+    *known = (struct bp_py_code){.code = code};
+    *slot_for(&bp_py_codes, code) = (struct bp_py_slot){code, known};
+    bp_py_codes.used++;
+    return known;
+}
+
+int bp_py_code_init(enum bp_py_mode mode) {
+    long (*request)(void (*)(void *)) = bp_py.PyUnstable_Eval_RequestCodeExtraIndex
+                                            ? bp_py.PyUnstable_Eval_RequestCodeExtraIndex
+                                            : bp_py._PyEval_RequestCodeExtraIndex;
+    if (!request || (!bp_py.PyUnstable_Code_SetExtra && !bp_py._PyCode_SetExtra))
+        return -ENOSYS;
+    state.mode = mode;
+    state.extra = request(forget);
+    return state.extra < 0 ? -ENOSPC : grow(&bp_py_codes);
+}
+
+const char *bp_py_module_name(void *globals) {
+    void *name = globals ? bp_py.PyDict_GetItemString(globals, "__name__") : NULL;
+    const char *text = name ? bp_py.PyUnicode_AsUTF8(name) : NULL;
+    if (!text)
+        bp_py.PyErr_Clear();
+    return text ? text : "";
+}
+
+static int kind_of(const struct bp_py_code *known, const char *name) {
+    if (strcmp(name, "<module>") == 0)
+        return BP_PY_IGNORED;
+    if (!known->chosen && state.mode != BP_PY_ALL)
+        return BP_PY_OUTER;
+    return strcmp(name, "<genexpr>") == 0 ? BP_PY_INNER : BP_PY_OPEN;
+}
+
+struct bp_py_code *bp_py_code_see(void *code, void *globals) {
+    struct bp_py_error error;
+    void *name, *file;
+    struct bp_py_code *known = bp_py_code_find(code);
+    if (known && known->kind)
+        return known;
+    bp_py_error_save(&error);
+    if (!known)
+        known = new_known(code);
+    if (known) {
+        known->generator = (bp_py_number(code, "co_flags") & CO_RESUMED) != 0;
+        known->chosen =
+            bp_py_choose(bp_py_module_name(globals), bp_py_text(code, "co_filename", &file)) != 0;
+        known->kind = (uint8_t)kind_of(known, bp_py_text(code, "co_name", &name));
+        bp_py_drop(name);
+        bp_py_drop(file);
+    }
+    bp_py_error_restore(&error);
+    return known;
+}
+
+static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
+    void *name = NULL, *file;
+    char stem[NAME_SIZE];
+    struct bp_source_function what = {
+        .name = known->qualname, .module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
+    what.flags = BP_FUNC_PYTHON | (known->chosen ? BP_FUNC_CHOSEN : 0);
+    what.file = bp_py_text(known->code, "co_filename", &file);
+    what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
+    if (!what.name)
+        what.name = bp_py_text(known->code, "co_qualname", &name);
+    if (!*what.name) {
+        bp_py_drop(name);
+        what.name = bp_py_text(known->code, "co_name", &name);
+    }
+    bp_py_stem(what.file, stem, sizeof stem);
+    if (known->chosen && strncmp(what.module, "__m", 3) == 0)
+        what.module = stem; /* run as a script: __main__ says nothing */
+    struct bp_stub *stub = bp_source_function(&what);
+    if (stub)
+        bp_py_frames[stub->func] = known->chosen ? BP_PY_FRAME_DSL : BP_PY_FRAME_OTHER;
+    bp_py_drop(name);
+    bp_py_drop(file);
+    return stub;
+}
+
+struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals) {
+    struct bp_py_error error;
+    if (known->stub || known->failed)
+        return known->stub;
+    bp_py_error_save(&error);
+    known->stub = announce(known, globals);
+    known->failed = !known->stub;
+    bp_py_error_restore(&error);
+    return known->stub;
+}
+
+static const char *keep_text(const char *a, const char *b) {
+    size_t length = strlen(a), more = strlen(b) + 1;
+    if (length + more > NAME_SIZE)
+        return NULL;
+    if (length + more > state.text_left) {
+        state.text = bp_pages_new(TEXT_SIZE);
+        state.text_left = state.text ? TEXT_SIZE : 0;
+    }
+    if (!state.text_left)
+        return NULL;
+    char *text = state.text;
+    memcpy(text, a, length);
+    memcpy(text + length, b, more);
+    state.text += length + more;
+    state.text_left -= length + more;
+    return text;
+}
+
+static void name_one(void *code, const char *prefix, int depth);
+
+static void name_constants(void *code, const char *prefix, int depth) {
+    void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
+    long count = constants && depth < DEEPEST_NESTING ? bp_py.PyTuple_Size(constants) : 0;
+    for (long i = 0; i < count; i++) {
+        void *constant = bp_py.PyTuple_GetItem(constants, i);
+        if (constant && bp_py_type(constant) == bp_py_type(code))
+            name_one(constant, prefix, depth + 1);
+    }
+    bp_py_drop(constants);
+}
+
+static void name_one(void *code, const char *prefix, int depth) {
+    void *name;
+    int function = (bp_py_number(code, "co_flags") & CO_OPTIMIZED) != 0;
+    struct bp_py_code *known = bp_py_code_find(code);
+    if (!known)
+        known = new_known(code);
+    if (known && !known->qualname)
+        known->qualname = keep_text(prefix, bp_py_text(code, "co_name", &name));
+    else
+        name = NULL;
+    bp_py_drop(name);
+    if (!known || !known->qualname)
+        return;
+    const char *inner = keep_text(known->qualname, function ? ".<locals>." : ".");
+    if (inner)
+        name_constants(code, inner, depth);
+}
+
+void bp_py_code_name_nested(void *code) {
+    struct bp_py_error error;
+    bp_py_error_save(&error);
+    name_constants(code, "", 0);
+    bp_py_error_restore(&error);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What we know of code objects: a table by address, filled when a code object is met for the first
+ * time, emptied by CPython itself when one is freed (co_extra), so an address that is used again is
+ * never mistaken. The GIL protects it: everything here runs in the main interpreter.
+ */
+#ifndef BP_INTERPOSE_PYTHON_CODE_H
+#define BP_INTERPOSE_PYTHON_CODE_H
+
+#include "interpose/python/choose.h"
+#include "interpose/source.h"
+
+enum bp_py_kind {
+    BP_PY_IGNORED = 1, /* a module's own code: no frame */
+    BP_PY_OPEN,        /* every call is a frame */
+    BP_PY_INNER,       /* a generator expression: its time is its consumer's, if that is DSL */
+    BP_PY_OUTER        /* code of another module: a frame where DSL code calls it */
+};
+
+struct bp_py_code {
+    void *code;
+    struct bp_stub *stub;    /* NULL before the first frame */
+    const char *qualname;    /* where CPython does not keep it (before 3.11), else NULL */
+    struct bp_py_code *next; /* free list */
+    uint32_t events;         /* sys.monitoring: what is switched on */
+    uint8_t kind;            /* enum bp_py_kind; 0: named but not met yet */
+    uint8_t generator;       /* or coroutine: it is resumed */
+    uint8_t chosen;          /* of a chosen module */
+    uint8_t failed;          /* no room for one more function */
+};
+
+struct bp_py_slot {
+    void *code;
+    struct bp_py_code *known;
+};
+
+struct bp_py_table {
+    struct bp_py_slot *slots; /* open addressing */
+    uint32_t mask;
+    uint32_t used;
+};
+
+extern struct bp_py_table bp_py_codes __attribute__((visibility("hidden")));
+
+/* By function of the profile: 0 native, else of Python. */
+#define BP_PY_FRAME_DSL 1
+#define BP_PY_FRAME_OTHER 2
+extern uint8_t bp_py_frames[BP_FUNCTIONS] __attribute__((visibility("hidden")));
+
+static inline uint32_t bp_py_slot_of(const void *code) {
+    return (uint32_t)((uint64_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static inline struct bp_py_code *bp_py_code_find(const void *code) {
+    const struct bp_py_table *table = &bp_py_codes;
+    for (uint32_t i = bp_py_slot_of(code) & table->mask;; i = (i + 1) & table->mask) {
+        if (table->slots[i].code == code)
+            return table->slots[i].known;
+        if (!table->slots[i].code)
+            return NULL;
+    }
+}
+
+/* Whether the innermost Python frame of the thread is the DSL's. */
+static inline int bp_py_under_dsl(const struct bp_thread *thread) {
+    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    for (;; entry = (const struct bp_entry *)entry->parent) {
+        uint8_t frame = bp_py_frames[((const struct bp_node *)entry->node)->func];
+        if (frame)
+            return frame == BP_PY_FRAME_DSL;
+        if (entry == &thread->root)
+            return 0;
+    }
+}
+
+/* 0, or -errno: without memory or co_extra there are no Python frames. */
+int bp_py_code_init(enum bp_py_mode mode);
+
+/* The code is met: find out what it is. NULL without memory; then nothing is opened. */
+struct bp_py_code *bp_py_code_see(void *code, void *globals);
+
+/* Announce its function to the profile, when its first frame opens. NULL: no frames of it. */
+struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals);
+
+/* Before 3.11: note the qualified names of all code in a module's code. */
+void bp_py_code_name_nested(void *code);
+
+/* The name of the module that a dictionary of globals belongs to, "" if unknown; borrowed. */
+const char *bp_py_module_name(void *globals);
+
+#endif

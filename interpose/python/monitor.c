@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Callbacks of sys.monitoring, as C functions. There is no C frame that spans a Python call, so an
+ * entry remembers the Python frame it was opened for: generators leave and come back in any order,
+ * and boundary functions are opened on some of their calls only.
+ */
+#include "interpose/python/monitor.h"
+
+#include "interpose/python/api.h"
+#include "interpose/python/code.h"
+#include "interpose/python/watch.h"
+
+#define EVAL_INPUT 258 /* Py_eval_input */
+#define METH_FASTCALL 0x80
+#define FRAME_OF_OBJECT 24 /* PyFrameObject.f_frame */
+
+struct method { /* PyMethodDef */
+    const char *name;
+    void *function;
+    int flags;
+    const char *doc;
+};
+
+enum event { PY_START, PY_RESUME, PY_RETURN, PY_YIELD, CALL, PY_UNWIND, PY_THROW, EVENTS };
+
+static struct {
+    void *monitoring; /* sys.monitoring */
+    void *none, *disable;
+    long tool;
+    long bits[EVENTS];
+    unsigned frame;    /* place of the current frame in PyThreadState */
+    unsigned indirect; /* or of what points to it (3.12) */
+    void *(*thread_state)(void);
+    void *probe_code;
+    int probe_result;
+} state;
+
+static void *current_frame(void) {
+    char *place = (char *)state.thread_state() + state.frame;
+    return state.indirect ? **(void ***)place : *(void **)place;
+}
+
+static int is_python(const struct bp_entry *entry) {
+    return bp_py_frames[((const struct bp_node *)entry->node)->func] != 0;
+}
+
+static void open_frame(struct bp_py_code *known, int resumed) {
+    struct bp_stub *stub = known->stub;
+    if (!stub && !(stub = bp_py_code_stub(known, bp_py.PyEval_GetGlobals())))
+        return;
+    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_source_enter(stub, 0);
+    if (entry)
+        entry->ret = (uint64_t)current_frame();
+}
+
+/* The entry of the present frame. One of a chosen function is looked for further out: whatever is
+ * open above it was left without an event. */
+static struct bp_entry *find_open(const struct bp_py_code *known) {
+    const struct bp_thread *thread = bp_self;
+    uint64_t frame = (uint64_t)current_frame();
+    if (!thread)
+        return NULL;
+    struct bp_entry *entry = (struct bp_entry *)thread->current;
+    if (entry == &thread->alias)
+        entry = ((struct bp_local *)thread->local)->inherited;
+    for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
+        if (entry->ret == frame && is_python(entry))
+            return entry;
+        if (known->kind != BP_PY_OPEN && is_python(entry))
+            return NULL;
+    }
+    return NULL;
+}
+
+static void *none(void) {
+    return state.none; /* immortal */
+}
+
+static void *disable(void) {
+    bp_py.Py_IncRef(state.disable);
+    return state.disable;
+}
+
+static void *on_start(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    (void)self;
+    (void)count;
+    if (!known)
+        return none();
+    if (known->kind == BP_PY_OPEN ||
+        (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self))) {
+        open_frame(known, 0);
+    } else if (known->kind == BP_PY_IGNORED) {
+        void *globals = bp_py.PyEval_GetGlobals();
+        if (globals && bp_py_watch_module(arguments[0], globals))
+            bp_py_monitor_set(known, BP_PY_RETURN);
+        return disable();
+    }
+    return none();
+}
+
+static void *on_resume(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    (void)self;
+    (void)count;
+    if (known && known->stub &&
+        (known->kind == BP_PY_OPEN ||
+         (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self))))
+        open_frame(known, 1);
+    return none();
+}
+
+static void *on_leave(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    (void)self;
+    (void)count;
+    if (!known)
+        return none();
+    if (known->kind == BP_PY_IGNORED) {
+        void *globals = bp_py.PyEval_GetGlobals();
+        if (globals)
+            bp_py_watch_globals(globals);
+        return disable();
+    }
+    bp_source_leave(find_open(known));
+    return none();
+}
+
+/* A global event: every frame of the process that an exception ends. */
+static void *on_unwind(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    (void)self;
+    (void)count;
+    if (known && known->stub)
+        bp_source_abort(find_open(known));
+    return none();
+}
+
+static void *on_call(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    (void)self;
+    if (count < 3 || !known)
+        return none();
+    return bp_py_watch_call(known, arguments[2]) ? disable() : none();
+}
+
+/* Called by a small piece of Python: the frame is where we think, seen by two ways. */
+static void *on_probe(void *self, void *const *arguments, long count) {
+    void *tstate = bp_py.PyThreadState_Get();
+    void *object = bp_py.PyThreadState_GetFrame(tstate);
+    void *code = object ? bp_py.PyFrame_GetCode(object) : NULL;
+    (void)self;
+    (void)arguments;
+    (void)count;
+    if (code && code == state.probe_code) {
+        void *frame = *(void **)((char *)object + FRAME_OF_OBJECT);
+        uint64_t place = *(uint64_t *)((char *)tstate + state.frame);
+        /* What points to the frame is on the stack, above us. */
+        uint64_t near = place - (uint64_t)&place;
+        if (state.indirect && (near >= (1 << 20) || place & 7))
+            frame = NULL;
+        state.probe_result = frame && current_frame() == frame;
+    }
+    bp_py_drop(code);
+    bp_py_drop(object);
+    return none();
+}
+
+static struct method methods[] = {
+    {"battprof_start", (void *)on_start, METH_FASTCALL, 0},
+    {"battprof_resume", (void *)on_resume, METH_FASTCALL, 0},
+    {"battprof_return", (void *)on_leave, METH_FASTCALL, 0},
+    {"battprof_yield", (void *)on_leave, METH_FASTCALL, 0},
+    {"battprof_call", (void *)on_call, METH_FASTCALL, 0},
+    {"battprof_unwind", (void *)on_unwind, METH_FASTCALL, 0},
+    {"battprof_throw", (void *)on_resume, METH_FASTCALL, 0},
+    {"battprof_probe", (void *)on_probe, METH_FASTCALL, 0},
+};
+
+static const char *const names[EVENTS] = {"PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD",
+                                          "CALL",     "PY_UNWIND", "PY_THROW"};
+
+static int layout_is_right(int minor) {
+    state.thread_state = bp_py.PyThreadState_GetUnchecked ? bp_py.PyThreadState_GetUnchecked
+                                                          : bp_py._PyThreadState_UncheckedGet;
+    if (!state.thread_state || !bp_py.PyThreadState_GetFrame || !bp_py.PyFrame_GetCode)
+        return 0;
+    state.indirect = minor == 12;
+    state.frame = minor == 12 ? 56 : 72;
+    void *function = bp_py.PyCFunction_NewEx(&methods[EVENTS], NULL, NULL);
+    void *globals = bp_py.PyDict_New();
+    state.probe_code = bp_py.Py_CompileString("probe()", "battprof", EVAL_INPUT);
+    void *result = NULL;
+    if (function && globals && state.probe_code &&
+        bp_py.PyDict_SetItemString(globals, "probe", function) == 0)
+        result = bp_py.PyEval_EvalCode(state.probe_code, globals, globals);
+    bp_py.PyErr_Clear();
+    bp_py_drop(result);
+    bp_py_drop(state.probe_code);
+    bp_py_drop(globals);
+    bp_py_drop(function);
+    return state.probe_result;
+}
+
+/* 1 to 5 may be anybody's; 5, for optimizers, is the one that nobody uses. */
+static int take_tool(void) {
+    for (state.tool = 5; state.tool >= 3; state.tool--) {
+        void *taken = bp_py.PyObject_CallMethod(state.monitoring, "use_tool_id", "ls", state.tool,
+                                                "battprof");
+        bp_py_drop(taken);
+        if (taken)
+            return 0;
+        bp_py.PyErr_Clear();
+    }
+    return -1;
+}
+
+static int register_callbacks(void) {
+    void *events = bp_py.PyObject_GetAttrString(state.monitoring, "events");
+    int failed = !events;
+    for (int i = 0; i < EVENTS && !failed; i++) {
+        state.bits[i] = bp_py_number(events, names[i]);
+        void *function = bp_py.PyCFunction_NewEx(&methods[i], NULL, NULL);
+        void *before = function
+                           ? bp_py.PyObject_CallMethod(state.monitoring, "register_callback", "llO",
+                                                       state.tool, state.bits[i], function)
+                           : NULL;
+        failed = state.bits[i] <= 0 || !before;
+        bp_py_drop(before);
+        bp_py_drop(function);
+    }
+    bp_py_drop(events);
+    void *set = failed ? NULL
+                       : bp_py.PyObject_CallMethod(state.monitoring, "set_events", "ll", state.tool,
+                                                   state.bits[PY_UNWIND] | state.bits[PY_THROW]);
+    bp_py_drop(set);
+    return set ? 0 : -1;
+}
+
+const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
+    state.monitoring = bp_py.PySys_GetObject("monitoring");
+    void *builtins = bp_py.PyEval_GetBuiltins();
+    state.none = builtins ? bp_py.PyDict_GetItemString(builtins, "None") : NULL;
+    if (!state.monitoring || bp_py_watch_init(mode) != 0)
+        return "no sys.monitoring: no Python frames";
+    state.disable = bp_py.PyObject_GetAttrString(state.monitoring, "DISABLE");
+    if (!state.disable || !state.none || !layout_is_right(minor))
+        return "an unknown layout of frames: no Python frames";
+    bp_py.Py_IncRef(state.monitoring);
+    if (take_tool() || register_callbacks()) {
+        bp_py.PyErr_Clear();
+        return "all tool ids of sys.monitoring are taken: no Python frames";
+    }
+    return NULL;
+}
+
+int bp_py_monitor_set(struct bp_py_code *known, unsigned what) {
+    long bits = 0;
+    if (what & BP_PY_START)
+        bits |= state.bits[PY_START];
+    if (what & BP_PY_RETURN)
+        bits |= state.bits[PY_RETURN];
+    if (what & BP_PY_START && known->generator)
+        bits |= state.bits[PY_YIELD] | state.bits[PY_RESUME];
+    if (what & BP_PY_CALLS)
+        bits |= state.bits[CALL];
+    void *done = bp_py.PyObject_CallMethod(state.monitoring, "set_local_events", "lOl", state.tool,
+                                           known->code, bits);
+    if (!done)
+        bp_py.PyErr_Clear();
+    bp_py_drop(done);
+    known->events = done ? what : 0;
+    return done ? 0 : -1;
+}
+
+void bp_py_monitor_module(void *code) {
+    struct bp_py_code *known = bp_py_code_see(code, NULL);
+    if (known && known->kind == BP_PY_IGNORED)
+        bp_py_monitor_set(known, BP_PY_START);
+}

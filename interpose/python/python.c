@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The beginning: an audit hook, which may be added before Python is initialised and is called with
+ * the GIL held. "import" tells the name of a module that is about to be loaded, "exec" hands over
+ * its code before it runs. The hook never refuses anything and leaves no exception behind.
+ */
+#include "interpose/python/python.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/python/api.h"
+#include "interpose/python/code.h"
+#include "interpose/python/evaluate.h"
+#include "interpose/python/monitor.h"
+#include "interpose/python/note.h"
+
+/* Code executed after the import of a chosen name was announced: finders may import, too. */
+#define EXPECTED 4
+
+static struct {
+    enum bp_py_mode mode;
+    int hooked;  /* the audit hook is in place */
+    int tried;   /* to start */
+    int minor;   /* of the version, once it runs */
+    int expects; /* so many of the next codes may be a chosen module's */
+} state;
+
+void bp_py_note(const char *text) {
+    char *reason = bp_process.writer.header->reason;
+    size_t size = sizeof bp_process.writer.header->reason, used = 0;
+    if (*reason)
+        return;
+    for (const char *prefix = "Python: "; *prefix; prefix++)
+        reason[used++] = *prefix;
+    while (*text && used + 1 < size)
+        reason[used++] = *text++;
+    reason[used] = '\0';
+}
+
+/* 3.x of "3.11.2 (main, …"; 0 for anything else. */
+static int minor_version(void) {
+    const char *text = bp_py.Py_GetVersion();
+    int minor = 0;
+    if (strncmp(text, "3.", 2) != 0)
+        return 0;
+    for (text += 2; *text >= '0' && *text <= '9'; text++)
+        minor = 10 * minor + (*text - '0');
+    return minor;
+}
+
+/* Debug and free-threaded builds have other objects. */
+static const char *odd_build(void) {
+    void *flags = bp_py.PySys_GetObject("abiflags");
+    const char *text = flags ? bp_py.PyUnicode_AsUTF8(flags) : "";
+    if (text && strchr(text, 'd'))
+        return "a debug build: no Python frames";
+    if (text && strchr(text, 't'))
+        return "a free-threaded build: no Python frames";
+    return NULL;
+}
+
+static const char *start_version(int minor) {
+    if (minor >= 8 && minor <= 11)
+        return bp_py_evaluate_start(minor);
+    if (minor == 12 || minor == 13)
+        return bp_py_monitor_start(minor, state.mode);
+    return "a version that battprof does not know: no Python frames";
+}
+
+static void start(void) {
+    state.tried = 1;
+    int minor = minor_version();
+    const char *trouble = odd_build();
+    if (!trouble && bp_py_code_init(state.mode) != 0)
+        trouble = "no room beside its code objects: no Python frames";
+    if (!trouble)
+        trouble = start_version(minor);
+    if (trouble)
+        bp_py_note(trouble);
+    else
+        state.minor = minor;
+}
+
+static int is_code(void *object) {
+    void *name;
+    int is = strcmp(bp_py_text(bp_py_type(object), "__name__", &name), "code") == 0;
+    bp_py_drop(name);
+    return is;
+}
+
+/* A module's code is about to run. */
+static void on_exec(void *code) {
+    void *file;
+    if (!code || !is_code(code))
+        return;
+    int maybe = bp_py_choose_maybe(bp_py_text(code, "co_filename", &file));
+    bp_py_drop(file);
+    if (!maybe && !state.expects && state.mode != BP_PY_ALL)
+        return;
+    if (!state.tried)
+        start();
+    if (state.minor && state.minor < 11 && maybe)
+        bp_py_code_name_nested(code);
+    if (state.minor >= 12)
+        bp_py_monitor_module(code);
+    state.expects -= state.expects > 0;
+}
+
+static void on_import(void *name) {
+    const char *text = name ? bp_py.PyUnicode_AsUTF8(name) : NULL;
+    if (text && bp_py_choose(text, "")) {
+        state.expects = EXPECTED;
+        if (!state.tried)
+            start();
+    }
+}
+
+static int on_event(const char *event, void *arguments, void *unused) {
+    (void)unused;
+    int exec = strcmp(event, "exec") == 0;
+    if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments ||
+        !bp_py.Py_IsInitialized() || !bp_py_is_main() || bp_py.PyTuple_Size(arguments) < 1)
+        return 0;
+    int saved = errno;
+    struct bp_py_error error;
+    bp_py_error_save(&error);
+    void *first = bp_py.PyTuple_GetItem(arguments, 0);
+    if (exec)
+        on_exec(first);
+    else
+        on_import(first);
+    bp_py.PyErr_Clear();
+    bp_py_error_restore(&error);
+    errno = saved;
+    return 0;
+}
+
+void bp_python_init(const char *globs, const char *all) {
+    state.mode = bp_py_choose_init(globs, all);
+}
+
+void bp_python_look(void) {
+    if (state.mode == BP_PY_NONE || state.hooked || !bp_py_api_find())
+        return;
+    state.hooked = 1;
+    if (bp_py.Py_IsInitialized())
+        bp_py_note("it was running when battprof came: no Python frames");
+    else
+        bp_py.PySys_AddAuditHook(on_event, NULL);
+}
