@@ -9,7 +9,7 @@
 
 #include "tools/report.h"
 
-/* The device that was busy most, or null. */
+/* The named device that was busy most, or null. */
 json_t *bp_report_json_device(const struct bp_model *model);
 
 /* Sets transfers, transfer_list, kernels, devices and cuda. */

@@ -35,7 +35,7 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
 json_t *bp_report_json_device(const struct bp_model *model) {
     const struct bp_model_device *busiest = NULL;
     for (uint32_t i = 0; i < model->device_count; i++)
-        if (!busiest || model->devices[i].busy_s > busiest->busy_s)
+        if (model->devices[i].name[0] && (!busiest || model->devices[i].busy_s > busiest->busy_s))
             busiest = &model->devices[i];
     return busiest ? make_device(model, busiest) : json_null();
 }

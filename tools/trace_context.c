@@ -130,6 +130,9 @@ static void place_thread(struct placer *placer, struct bp_trace_frame *frames, u
 void bp_trace_place_frames(struct bp_trace *trace) {
     if (trace->frame_count)
         qsort(trace->frames, trace->frame_count, sizeof(*trace->frames), compare_frames);
+    /* Device work alone: somebody's it was. */
+    if (trace->thread_count == 0 && trace->work_count > 0)
+        bp_trace_thread(trace, trace->works[0].process, trace->works[0].process);
     uint32_t at = 0;
     for (uint32_t i = 0; i < trace->thread_count; i++) {
         struct placer placer = {.trace = trace, .thread = &trace->threads[i], .thread_number = i};

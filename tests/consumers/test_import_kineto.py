@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Traces of the PyTorch profiler made here: names and clocks of several versions, Python
+functions, coarse times, and files that were cut."""
+import gzip
+import json
+import unittest
+
+from harness import ImportTest, cuda_calls, function
+
+PID = 77
+
+
+def host(category, name, start, duration, tid=PID, **arguments):
+    return {"ph": "X", "cat": category, "name": name, "pid": PID, "tid": tid, "ts": start,
+            "dur": duration, "args": arguments}
+
+
+def device(category, name, start, duration, **arguments):
+    return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7, "ts": start,
+            "dur": duration, "args": dict(arguments, device=0, stream=7)}
+
+
+def copy(start, duration, correlation, name="Memcpy HtoD (Pageable -> Device)", size=4096):
+    return device("gpu_memcpy", name, start, duration, correlation=correlation, bytes=size)
+
+
+class Kineto(ImportTest):
+    def trace(self, events, name="trace.json", **more):
+        text = json.dumps(dict({"schemaVersion": 1, "deviceProperties": [
+            {"id": 0, "name": "NVIDIA L4", "totalGlobalMem": 24 << 30}]}, traceEvents=events,
+            **more), indent=1)
+        with (gzip.open if name.endswith(".gz") else open)(self.path(name), "wt") as file:
+            file.write(text)
+        return self.path(name)
+
+    def test_known_times(self):
+        base = 1700000000000000
+        report = self.report(self.trace([
+            {"ph": "M", "name": "process_name", "pid": PID, "tid": 0, "args": {"name": "python"}},
+            {"ph": "M", "name": "thread_name", "pid": PID, "tid": PID, "args": {"name": "main"}},
+            host("python_function", "/work/dsl.py(17): objects", base, 1000),
+            host("cpu_op", "aten::copy_", base + 100, 800),
+            host("cuda_runtime", "cudaMemcpyAsync", base + 200, 600, correlation=5),
+            copy(base + 300, 400, 5, size=1 << 20),
+            host("cuda_runtime", "cudaLaunchKernel", base + 910, 20, correlation=6),
+            device("kernel", "k", base + 2000, 500, correlation=6),
+            host("cuda_runtime", "cudaStreamSynchronize", base + 1500, 1100, correlation=7),
+            device("gpu_memset", "Memset (Device)", base + 2600, 10, correlation=8, bytes=64),
+            {"ph": "s", "id": 5, "pid": PID, "tid": PID, "ts": base, "cat": "ac2g"},
+        ], "trace.json.gz"))
+        self.assertEqual(report["command"], "python")
+        self.assertEqual(report["device"]["name"], "NVIDIA L4")
+        self.assertEqual(cuda_calls(report), 3)
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 400e-6)
+        # The kernel was launched under dsl.objects: waiting for it is work of the DSL.
+        self.assertAlmostEqual(report["categories"]["dsl"]["s"], (1000 - 820 + 500) * 1e-6)
+        self.assertAlmostEqual(report["framework"]["cuda_api_s"], (200 + 20 + 600) * 1e-6)
+        self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 0)
+        self.assertEqual(report["transfer_list"][0]["function"], "aten::copy_")
+        self.assertEqual(report["kernels"][0]["launched_by"], "objects")
+        self.assertEqual(report["thread_list"][0]["name"], "main")
+        python = function(report, "objects")
+        self.assertEqual((python["module"], python["line"], python["category"]), ("dsl", 17, "dsl"))
+
+    def test_old_names(self):
+        report = self.report(self.trace([
+            host("Operator", "aten::to", 0, 100),
+            host("Runtime", "cudaMemcpy", 10, 50, correlation=1),
+            device("Memcpy", "Memcpy DtoH (Device -> Pinned)", 20, 30, correlation=1, bytes=10),
+            device("Kernel", "k", 70, 10, correlation=2),
+            device("Memset", "Memset", 81, 1, correlation=2),
+        ]))
+        self.assertEqual(report["transfers"]["d2h"]["count"], 1)
+        self.assertEqual(report["transfers"]["memset"]["count"], 1)
+        self.assertAlmostEqual(report["transfers"]["d2h"]["exposed_s"], 30e-6)
+        self.assertEqual(report["transfer_list"][0]["target"], "pinned")
+
+    def test_fractions_and_base(self):
+        """Newer files: microseconds with fractions, from a base on."""
+        report = self.report(self.trace([
+            host("cuda_runtime", "cudaMemcpy", 1000.25, 10.5, correlation=1),
+            copy(1001.125, 2.25, 1),
+        ], baseTimeNanoseconds=1700000000000000000))
+        self.assertAlmostEqual(report["wall_s"], 10.5e-6, places=9)
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 2.25e-6, places=9)
+
+    def test_peer_copies(self):
+        report = self.report(self.trace([
+            host("cuda_runtime", "cudaMemcpyPeerAsync", 0, 100, correlation=1),
+            copy(10, 20, 1, "Memcpy DtoH (Device -> Device)"),
+            copy(30, 20, 1, "Memcpy HtoD (Device -> Device)"),
+            copy(60, 20, 1, "Memcpy PtoP (Device -> Device)"),
+            copy(80, 10, 1, "Memcpy DtoD (Device -> Device)"),
+        ]))
+        self.assertEqual(report["transfers"]["p2p"]["count"], 3)
+        self.assertEqual(report["transfers"]["d2d"]["count"], 1)
+        self.assertEqual(report["categories"]["transfer"]["s"], 0)
+
+    def test_coarse_times(self):
+        """Whole microseconds: neighbours overlap by one, an inner call ends one after its outer."""
+        report = self.report(self.trace([
+            host("cpu_op", "outer", 0, 100),
+            host("cpu_op", "first", 0, 50),
+            host("cuda_runtime", "cudaFree", 10, 41, correlation=1),
+            host("cpu_op", "second", 49, 40),
+            host("cpu_op", "next", 99, 50),
+        ]))
+        calls = {f["name"]: f for f in report["functions"]}
+        self.assertAlmostEqual(calls["cudaFree"]["self_s"], 40e-6, delta=1.1e-6)
+        self.assertAlmostEqual(calls["second"]["self_s"], 40e-6, delta=1.1e-6)
+        self.assertAlmostEqual(calls["next"]["self_s"], 50e-6, delta=1.1e-6)
+        self.assertAlmostEqual(report["wall_s"], 149e-6)
+
+    def test_recursion(self):
+        report = self.report(self.trace([
+            host("cpu_op", "aten::add", 0, 100), host("cpu_op", "aten::to", 10, 80),
+            host("cpu_op", "aten::add", 20, 50)]))
+        self.assertEqual(function(report, "aten::add")["calls"], 2)
+        self.assertAlmostEqual(function(report, "aten::add")["total_s"], 100e-6)
+        self.assertAlmostEqual(function(report, "aten::add")["self_s"], 70e-6)
+
+    def cut(self, name, share):
+        events = [host("cuda_runtime", "cudaMemcpy", 10 * i, 5, correlation=i + 1)
+                  for i in range(500)]
+        path = self.trace(events, name)
+        with open(path, "rb") as file:
+            data = file.read()
+        with open(path, "wb") as file:
+            file.write(data[:int(len(data) * share)])
+        return path
+
+    def test_cut(self):
+        report = self.report(self.cut("cut.json", 0.5))
+        self.assertIn("the file is cut", self.said)
+        self.assertTrue(any("the file is cut" in note for note in report["notes"]))
+        self.assertTrue(200 < cuda_calls(report) < 300, cuda_calls(report))
+        report = self.report(self.cut("cut.json.gz", 0.7))
+        self.assertIn("the file is cut", self.said)
+        self.assertTrue(50 < cuda_calls(report) < 499, cuda_calls(report))
+        self.fails(self.cut("head.json", 0.0005), "no valid JSON")
+
+    def test_not_a_trace(self):
+        def write(text):
+            with open(self.path("x.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+            return self.path("x.json")
+        self.fails(write('{"a": 1}'), "no traceEvents")
+        self.fails(write('{"traceEvents": [{"ph": "X", "cat": "x", "ts": 1, "dur": 1}, 7, null]}'),
+                   "3 events, but none of the kinds")
+        self.fails(write('{"traceEvents": [}'), "x.json:1: no valid JSON")
+        self.fails(write('{"traceEvents": [], '), "x.json")
+        with open(self.path("bad.json.gz"), "wb") as file:
+            file.write(b"\x1f\x8b\x08\x00" + b"\xff" * 100)
+        self.fails(self.path("bad.json.gz"), "bad.json.gz", "damaged")
+
+    def test_odd_events(self):
+        report = self.report(self.trace([
+            host("cpu_op", "good", 0, 10),
+            {"ph": "X", "cat": "cpu_op", "name": "no time", "pid": PID, "tid": PID},
+            {"ph": "X", "cat": "cpu_op", "name": "no thread", "pid": "x", "ts": 1, "dur": 1},
+            host("cpu_op", "\u00e9\t\u001b[31m", 11, 5), host("cpu_op", "n" * 5000, 17, 5),
+            host("cpu_op", "negative", -5, -5), host("cpu_op", "huge", 1, 1e300)]))
+        self.assertIn("2 events without time or thread", self.said)
+        self.assertEqual(function(report, "good")["calls"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

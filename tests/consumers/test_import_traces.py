@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Traces of real GPUs: counts that are known, and the attribution compared with arithmetic on sets
+of intervals that shares no code with ours. Exit 77 where the traces are not."""
+import bisect
+import collections
+import gzip
+import json
+import os
+import sqlite3
+import sys
+import unittest
+
+from harness import ImportTest, cuda_calls
+
+TRACES = os.environ["BATTPROF_TRACES"]
+
+
+def union(intervals):
+    merged = []
+    for start, end in sorted(i for i in intervals if i[1] > i[0]):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return merged
+
+
+def length(intervals):
+    return sum(end - start for start, end in intervals)
+
+
+def common(a, b):
+    """Of two unions."""
+    found, starts = [], [start for start, _ in b]
+    for start, end in a:
+        i = max(bisect.bisect_right(starts, start) - 1, 0)
+        while i < len(b) and b[i][0] < end:
+            low, high = max(start, b[i][0]), min(end, b[i][1])
+            if low < high:
+                found.append([low, high])
+            i += 1
+    return found
+
+
+def split(calls, copies, kernels):
+    """(calls, transfer, wait, other, hidden) in seconds; calls by thread."""
+    x, k = union(copies), union(kernels)
+    total = transfer = wait = 0
+    for intervals in calls.values():
+        a = union(intervals)
+        ax = common(a, x)
+        total += length(a)
+        transfer += length(ax)
+        wait += length(common(a, k)) - length(common(ax, k))
+    hidden = length(x) - length(common(union(sum(calls.values(), [])), x))
+    return [value / 1e9 for value in (total, transfer, wait, total - transfer - wait, hidden)]
+
+
+def read_nsys(path):
+    database = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+    calls = collections.defaultdict(list)
+    for start, end, thread in database.execute(
+            "SELECT start, end, globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME"):
+        calls[thread].append((start, end))
+    copies = database.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+                              " WHERE copyKind IN (1, 2, 11, 12)").fetchall()
+    kernels = database.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchall()
+    return split(calls, copies, kernels)
+
+
+def read_kineto(path):
+    with gzip.open(path) as file:
+        events = json.load(file)["traceEvents"]
+    calls, copies, kernels = collections.defaultdict(list), [], []
+    for event in events:
+        if event.get("ph") != "X":
+            continue
+        interval = (int(event["ts"] * 1000), int((event["ts"] + event["dur"]) * 1000))
+        if event["cat"] == "cuda_runtime":
+            calls[event["tid"]].append(interval)
+        elif event["cat"] == "kernel":
+            kernels.append(interval)
+        elif event["cat"] == "gpu_memcpy" and "DtoD" not in event["name"]:
+            copies.append(interval)
+    return split(calls, copies, kernels)
+
+
+class Traces(ImportTest):
+    def check(self, name, expected, tolerance):
+        """The report against the other arithmetic; the tolerance is for calls that overlap by
+        rounding, which we cut."""
+        report = self.report(os.path.join(TRACES, name))
+        transfer = report["categories"]["transfer"]["thread_s"]
+        wait, other = (report["framework"][key] for key in ("kernel_wait_s", "cuda_api_s"))
+        hidden = sum(report["transfers"][key]["hidden_s"] for key in ("h2d", "d2h"))
+        for got, want in zip((transfer + wait + other, transfer, wait, other, hidden), expected):
+            self.assertAlmostEqual(got, want, delta=tolerance * want + 1e-9)
+        return report
+
+    def counts(self, report):
+        return {key: row["count"] for key, row in report["transfers"].items()}
+
+    def test_pinned(self):
+        path = os.path.join(TRACES, "nsys-rtx4060ti-pinned.sqlite")
+        report = self.check("nsys-rtx4060ti-pinned.sqlite", read_nsys(path), 1e-6)
+        for got, want in ((report["categories"]["transfer"]["s"], 0.091644),
+                          (report["framework"]["kernel_wait_s"], 0.000532),
+                          (report["framework"]["cuda_api_s"], 0.882983)):
+            self.assertAlmostEqual(got, want, delta=0.001 * want)
+        self.assertEqual(cuda_calls(report), 44)
+        self.assertEqual(self.counts(report),
+                         {"h2d": 8, "d2h": 4, "d2d": 0, "p2p": 0, "memset": 0})
+        self.assertEqual({(row["source"], row["target"]) for row in report["transfer_list"]},
+                         {("pinned", "device"), ("device", "pinned")})
+        self.assertEqual(report["device"]["name"], "NVIDIA GeForce RTX 4060 Ti")
+
+    def test_managed(self):
+        path = os.path.join(TRACES, "nsys-t4-managed.sqlite")
+        report = self.check("nsys-t4-managed.sqlite", read_nsys(path), 1e-6)
+        counts = self.counts(report)
+        self.assertEqual(counts["h2d"] + counts["d2h"], 2370)
+        self.assertEqual({row["source"] for row in report["transfer_list"]}, {"managed"})
+        self.assertEqual(report["device"]["name"], "Tesla T4")
+
+    def test_alexnet(self):
+        path = os.path.join(TRACES, "kineto-a100-alexnet.json.gz")
+        report = self.check("kineto-a100-alexnet.json.gz", read_kineto(path), 0.001)
+        self.assertEqual(cuda_calls(report), 361)
+        self.assertEqual(sum(row["count"] for row in report["kernels"]), 79)
+        self.assertEqual(self.counts(report)["h2d"], 16)
+        self.assertEqual({row["source"] for row in report["transfer_list"]
+                          if row["direction"] == "h2d"}, {"pageable"})
+
+    def test_event_sync(self):
+        path = os.path.join(TRACES, "kineto-a100-event-sync.json.gz")
+        report = self.check("kineto-a100-event-sync.json.gz", read_kineto(path), 0.01)
+        self.assertEqual(self.counts(report)["d2h"], 1)
+        self.assertEqual(cuda_calls(report), 12)
+
+    def test_training(self):
+        path = os.path.join(TRACES, "kineto-a100-training.json.gz")
+        report = self.check("kineto-a100-training.json.gz", read_kineto(path), 0.001)
+        self.assertEqual(cuda_calls(report), 33924)
+        self.assertEqual(sum(row["count"] for row in report["kernels"]), 6080)
+        counts = self.counts(report)
+        self.assertEqual((counts["h2d"], counts["d2h"], counts["d2d"]), (80, 30, 1280))
+
+
+if __name__ == "__main__":
+    if not os.path.isdir(TRACES):
+        print("SKIP: no traces of real GPUs in", TRACES)
+        sys.exit(77)
+    unittest.main()
