@@ -29,6 +29,17 @@ DSL_API int dsl_log_open(const char *path);
 DSL_API void dsl_log_close(void);
 DSL_API void dsl_log_call(const char *name, const char *signature, ...);
 
+/* Grids on a GPU. batch: a copy each way per operation; naive: per operation and grid, with memory
+ * of its own each time; resident: the grids go up once, all results come down together. new gives
+ * NULL where there is no device; a gpu belongs to one thread at a time. */
+enum dsl_gpu_mode { DSL_GPU_BATCH, DSL_GPU_NAIVE, DSL_GPU_RESIDENT };
+DSL_API struct dsl_gpu *dsl_gpu_new(enum dsl_gpu_mode mode);
+DSL_API void dsl_gpu_free(struct dsl_gpu *gpu);
+/* Every operation on every one of n grids: out[k * n + s] is operation k on grid s. Few grids, or a
+ * device that fails (or NULL), are left to the processor. */
+DSL_API void batch_process_samples_gpu(struct dsl_gpu *gpu, const struct task_grid *in, int n,
+                                       const struct dsl_gpu_op *op, int ops, struct task_grid *out);
+
 #define ARENA struct dsl_arena *arena
 #define GRID const struct dsl_grid *
 #define OBJECT const struct dsl_object *

@@ -22,6 +22,8 @@ struct options {
     uint64_t seed;
     double timeout; /* seconds per sample */
     bool timing;
+    bool gpu;
+    enum dsl_gpu_mode gpu_mode;
 };
 
 /* What solver execution found out about one task: flat, so that a worker process can send it. */
@@ -53,9 +55,23 @@ int phase_solver_execution(struct pipeline *pipeline);
 int phase_validation(struct pipeline *pipeline);
 void pipeline_fini(struct pipeline *pipeline);
 
-/* One task by every candidate; safe from any thread with an arena of its own. */
+/* One task by every candidate; safe from any thread with an arena and a gpu (or NULL) of its own.
+ */
 void execute_task(const struct pipeline *pipeline, int task, struct dsl_arena *arena,
-                  struct result *result);
+                  struct dsl_gpu *gpu, struct result *result);
+
+/* Candidates of a task that a device has done, for all samples. */
+#define BATCHES 7 /* per task, as the real pipeline has */
+struct batches {
+    int n, samples;
+    int candidate[BATCHES];
+    struct task_grid *memory; /* the inputs, then the results of each batch */
+};
+void batches_make(struct batches *batches, struct dsl_gpu *gpu, const struct task *task,
+                  const struct candidate_list *list);
+/* The result of a candidate, or NULL if it was in no batch. */
+const struct task_grid *batches_find(const struct batches *batches, int candidate, int sample);
+void batches_fini(struct batches *batches);
 
 /* Tasks first, first + stride, … by that many threads; done is called on those threads, one at a
  * time. Returns 0 or -errno. */

@@ -65,31 +65,40 @@ static void hand_over(struct pool *pool, int status, const struct result *result
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Here, not earlier: a device cannot be used across fork. */
+static struct dsl_gpu *open_gpu(const struct options *options) {
+    return options->gpu ? dsl_gpu_new(options->gpu_mode) : NULL;
+}
+
 /* Without memory it still empties the queue, or the feeder would wait for ever. */
 static void *pool_thread(void *argument) {
     struct pool *pool = argument;
     struct dsl_arena *arena = dsl_arena_new();
+    struct dsl_gpu *gpu = open_gpu(pool->pipeline->options);
     struct result *result = malloc(sizeof(*result));
     int status = arena && result ? 0 : -ENOMEM;
     for (int task = queue_pop(pool); task >= 0; task = queue_pop(pool)) {
         if (!status)
-            execute_task(pool->pipeline, task, arena, result);
+            execute_task(pool->pipeline, task, arena, gpu, result);
         hand_over(pool, status, result);
     }
     free(result);
+    dsl_gpu_free(gpu);
     dsl_arena_free(arena);
     return NULL;
 }
 
 static int execute_alone(struct pool *pool, int first, int stride) {
     struct dsl_arena *arena = dsl_arena_new();
+    struct dsl_gpu *gpu = open_gpu(pool->pipeline->options);
     struct result *result = malloc(sizeof(*result));
     int status = arena && result ? 0 : -ENOMEM;
     for (int task = first; !status && task < pool->pipeline->tasks.n; task += stride) {
-        execute_task(pool->pipeline, task, arena, result);
+        execute_task(pool->pipeline, task, arena, gpu, result);
         status = pool->done(pool->context, result);
     }
     free(result);
+    dsl_gpu_free(gpu);
     dsl_arena_free(arena);
     return status;
 }

@@ -223,6 +223,18 @@ void program_free(struct program *program) {
     free(program);
 }
 
+const char *program_single_call(const struct program *program, int number[2]) {
+    const struct step *step = &program->step[0];
+    if (program->n != 1 || step->operand[0].slot != SLOT_INPUT || strlen(step->function->takes) > 3)
+        return NULL;
+    for (int k = 1; step->function->takes[k]; k++) {
+        if (step->operand[k].slot >= 0 || step->operand[k].constant.type != DSL_INT)
+            return NULL;
+        number[k - 1] = step->operand[k].constant.number;
+    }
+    return step->function->name;
+}
+
 static bool run_step(const struct step *step, struct dsl_arena *arena, struct dsl_value *slots) {
     struct dsl_value args[DSL_ARGS_MAX];
     for (int k = 0; step->function->takes[k]; k++) {

@@ -25,4 +25,8 @@ enum program_status program_run(const struct program *program, struct dsl_arena 
                                 const struct dsl_grid *input, int64_t deadline,
                                 const struct dsl_grid **output);
 
+/* The function's name if the program is `O = f(I, …)` with further integers, up to two, which are
+ * stored; else NULL. */
+const char *program_single_call(const struct program *program, int number[2]);
+
 int64_t monotonic_ns(void);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATA = 256, GENERATE, SEED, PROCESSES, LOG, TIMING, DUMP };
+enum { DATA = 256, GENERATE, SEED, PROCESSES, LOG, TIMING, DUMP, GPU };
 
 static const struct {
     int code; /* a letter, or one of the above where there is none */
@@ -23,6 +23,7 @@ static const struct {
     {'t', "timeout", "SECONDS", "time limit per sample, looked at between steps (default 10)"},
     {'j', "threads", "THREADS", "threads per process (default 1)"},
     {PROCESSES, "processes", "N", "worker processes (default: this one only)"},
+    {GPU, "gpu", "[=MODE]", "turn and recolour on the GPU: batch (default), naive or resident"},
     {DATA, "data", "DIR", "read ARC tasks (*.json) from DIR"},
     {GENERATE, "generate", "N", "generate N tasks (the default, with N = 100)"},
     {SEED, "seed", "S", "seed of generated tasks (default 1)"},
@@ -78,6 +79,17 @@ static bool take_seconds(const char *text, double *seconds) {
     return end != text && !*end && *seconds > 0 && *seconds < 1e6;
 }
 
+static bool take_gpu(const char *text, struct options *options) {
+    static const char *const modes[] = {"batch", "naive", "resident"};
+    options->gpu = true;
+    for (int k = 0; k < 3; k++)
+        if (!text || !strcmp(text, modes[k])) {
+            options->gpu_mode = (enum dsl_gpu_mode)k;
+            return true;
+        }
+    return false;
+}
+
 static bool take_option(struct options *options, int code, const char *value) {
     switch (code) {
     case 'c':
@@ -93,6 +105,8 @@ static bool take_option(struct options *options, int code, const char *value) {
         return take_number(value, 1, &options->threads) && options->threads <= 1024;
     case PROCESSES:
         return take_number(value, 1, &options->processes) && options->processes <= 1024;
+    case GPU:
+        return take_gpu(value, options);
     case DATA:
         options->data = value;
         return true;

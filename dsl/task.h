@@ -11,11 +11,6 @@
 #define TASK_TESTS_MAX 6 /* ARC has up to 4 */
 #define TASK_ERROR_MAX 320
 
-struct task_grid {
-    uint8_t height, width;
-    uint8_t cell[DSL_ARC_SIDE * DSL_ARC_SIDE];
-};
-
 struct sample {
     struct task_grid input;
     struct task_grid output; /* height 0: not known, as in a competition's tests */

@@ -53,6 +53,31 @@ struct dsl_object {
     struct dsl_cell cell[];
 };
 
+/* A grid as plain memory outside of any arena; height 0: none. */
+struct task_grid {
+    uint8_t height, width;
+    uint8_t cell[DSL_ARC_SIDE * DSL_ARC_SIDE];
+};
+
+/* What a device can do with a grid; a and b are colours. */
+enum dsl_gpu_kind {
+    DSL_GPU_HMIRROR,
+    DSL_GPU_VMIRROR,
+    DSL_GPU_DMIRROR,
+    DSL_GPU_CMIRROR,
+    DSL_GPU_ROT90,
+    DSL_GPU_ROT180,
+    DSL_GPU_ROT270,
+    DSL_GPU_TURNS,
+    DSL_GPU_REPLACE = DSL_GPU_TURNS,
+    DSL_GPU_SWITCH,
+};
+
+struct dsl_gpu_op {
+    enum dsl_gpu_kind kind;
+    int a, b;
+};
+
 struct dsl_value {
     enum dsl_type type;
     union {
