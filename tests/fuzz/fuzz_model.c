@@ -21,6 +21,8 @@ static void show(const struct bp_model *model) {
     bp_report_text(model, &settings, nowhere);
     settings.by = "process";
     bp_report_text(model, &settings, nowhere);
+    settings.by = "transfer";
+    bp_report_text(model, &settings, nowhere);
     bp_report_tree(model, &settings, nowhere);
     if (bp_report_json(model, &settings, nowhere))
         abort();

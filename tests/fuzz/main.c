@@ -43,7 +43,39 @@ static void keep_input(int number) {
     raise(number);
 }
 
-/* Two threads with nodes and calls open three deep, a wall page, a reaped child. */
+/* One item of each kind that tells of devices, two of those with contexts. */
+static void add_devices(struct builder *builder) {
+    size_t devices = builder_chunk(builder, BP_DEVICES, BP_NO_THREAD, 1, 1);
+    size_t transfers = builder_chunk(builder, BP_TRANSFERS, BP_NO_THREAD, 2, 2);
+    size_t kernels = builder_chunk(builder, BP_KERNELS, BP_NO_THREAD, 2, 2);
+    size_t splits = builder_chunk(builder, BP_SPLITS, BP_NO_THREAD, 2, 2);
+    size_t waits = builder_chunk(builder, BP_WAITS, BP_NO_THREAD, 2, 2);
+    builder_chunk(builder, BP_COLLECTOR, BP_NO_THREAD, 1, 1);
+    *(struct bp_device *)builder_item(builder, devices, 0) =
+        (struct bp_device){.name = 1, .best = {1000000000, 1000000000}, .busy = 10};
+    for (uint32_t i = 0; i < 2; i++) {
+        *(struct bp_transfer *)builder_item(builder, transfers, i) =
+            (struct bp_transfer){.thread = i,
+                                 .node = 2,
+                                 .direction = (uint8_t)i,
+                                 .source = 1,
+                                 .count = 100,
+                                 .bytes = 1 << 20,
+                                 .device_time = 9,
+                                 .exposed = 8,
+                                 .small_count = 60,
+                                 .small_time = 3,
+                                 .duplicates = 1};
+        *(struct bp_kernel *)builder_item(builder, kernels, i) =
+            (struct bp_kernel){.name = 1, .thread = i, .node = 3, .count = 1, .device_time = 5};
+        *(struct bp_split *)builder_item(builder, splits, i) =
+            (struct bp_split){.thread = i, .node = 2, .time = 3, .transfer = 2, .wait = 1};
+        *(struct bp_wait *)builder_item(builder, waits, i) = (struct bp_wait){
+            .thread = i, .node = 2, .launch_thread = 1, .launch_node = 3, .time = 1};
+    }
+}
+
+/* Two threads with nodes and calls open three deep, a wall page, a reaped child, devices. */
 static void make_seed(struct builder *builder) {
     builder_init(builder);
     builder_header(builder)->state = BP_RUNNING;
@@ -70,6 +102,7 @@ static void make_seed(struct builder *builder) {
     builder_names(builder);
     builder_chunk(builder, BP_REAPED, BP_NO_THREAD, 1, 2);
     builder_chunk(builder, BP_TREE, BP_NO_THREAD, 1, 1);
+    add_devices(builder);
 }
 
 /* Numbers at which checks go wrong by one. */
