@@ -163,6 +163,25 @@ static void open_call(void) {
     free(memory);
 }
 
+/* Calls and work that are known whole and lie on both sides of a horizon: counted once. */
+static void across_horizons(void) {
+    struct bp_window window;
+    struct sums sums = {0};
+    void *memory = malloc(bp_window_size(4, 4));
+    bp_window_init(&window, memory, 4, 4);
+    struct bp_work_interval copy = {20, 70, 0, 1, 3, 0, BP_WORK_COPY};
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){0, 100, 0, 1}), 0);
+    CHECK_EQUAL(bp_window_work(&window, &copy), 0);
+    for (uint64_t horizon = 10; horizon <= 200; horizon += 25)
+        bp_window_fold(&window, horizon, collect, &sums);
+    CHECK_EQUAL(sums.transfer[0][1], 50);
+    CHECK_EQUAL(sums.overhead[0][1], 50);
+    CHECK_EQUAL(sums.exposed[3], 50);
+    CHECK_EQUAL(window.busy[0].copy, 50);
+    CHECK_EQUAL(window.call_count + window.work_count + window.late_works, 0);
+    free(memory);
+}
+
 /* No room: an error, nothing lost that was there. Work that comes too late is counted as late. */
 static void full_and_late(void) {
     struct bp_window window;
@@ -359,6 +378,7 @@ int main(void) {
     RUN(own_copy_first);
     RUN(nested_calls);
     RUN(open_call);
+    RUN(across_horizons);
     RUN(full_and_late);
     RUN(random_scenes);
     return test_result();
