@@ -13,7 +13,7 @@
 #include "interpose/hook.h"
 #include "interpose/init.h"
 
-#define OURS 12
+#define OURS 16
 #define TEXT 1024
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH 11
@@ -48,8 +48,10 @@ static void add(const char *name, const char *value) {
 }
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
-    static const char *const kept[] = {"BATTPROF_HOOK", "BATTPROF_WAIT", "BATTPROF_CLOCK",
-                                       "BATTPROF_PYTHON", "BATTPROF_PYTHON_ALL"};
+    static const char *const kept[] = {"BATTPROF_HOOK",     "BATTPROF_WAIT",       "BATTPROF_CLOCK",
+                                       "BATTPROF_PYTHON",   "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",
+                                       "BATTPROF_CUDA_HASH"};
+    const char *cuda = bp_config_variable("BATTPROF_CUDA");
     state.count = 0;
     add("LD_PRELOAD", config->library);
     add("BATTPROF_TREE", config->tree ? config->tree : tree);
@@ -57,6 +59,9 @@ void bp_environment_set(const char *tree, const struct bp_config *config) {
     add("BATTPROF_QUIET", "1");
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         add(kept[i], bp_config_variable(kept[i]));
+    /* The CUDA driver opens us and calls InitializeInjection when it starts. */
+    if (!cuda || (strcmp(cuda, "off") != 0 && strcmp(cuda, "wrappers") != 0))
+        add("CUDA_INJECTION64_PATH", config->library);
 }
 
 static size_t name_length(const char *text) {

@@ -17,6 +17,7 @@
 
 /* BP_UNKNOWN_MACHINE: a test's way to see what happens elsewhere. */
 #if defined(__x86_64__) && !defined(BP_UNKNOWN_MACHINE)
+#    include "cuda/collector.h"
 #    include "interpose/calibrate.h"
 #    include "interpose/hook.h"
 #    include "interpose/lifetime.h"
@@ -26,7 +27,7 @@
 #    include "interpose/python/python.h"
 #    include "profile/clock.h"
 
-#    define VARIABLES 16
+#    define VARIABLES 32
 #    define DEFAULT_HOOK "libdsl*"
 
 static struct {
@@ -128,6 +129,8 @@ static void announce_hooks(void) {
     bp_lifetime_init();
     bp_waiting_init();
     bp_process_init();
+    bp_cuda_init(bp_config_variable("BATTPROF_CUDA"),
+                 bp_config_variable("BATTPROF_CUDA_HASH") != NULL);
 }
 
 static void note_rate(struct bp_header *header) {

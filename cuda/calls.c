@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CUDA calls as their stubs tell of them, on the target's own threads: no lock and no system call
+ * unless a queue is full. In between CUPTI is told whose call it is.
+ */
+#include <errno.h>
+
+#include "cuda/internal.h"
+#include "profile/clock.h"
+
+static struct bp_cuda_thread *thread_get(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_cuda_thread *own = local->source;
+    if (own)
+        return own;
+    own = bp_pages_new(sizeof *own);
+    if (!own)
+        return NULL;
+    own->index = thread->index;
+    own->launch_node = BP_NO_NODE;
+    local->source = own;
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    own->next = bp_cuda.threads;
+    bp_cuda.threads = own;
+    bp_unlock(&bp_cuda.lock, mask);
+    return own;
+}
+
+static void begin_change(struct bp_cuda_thread *own) {
+    __atomic_store_n(&own->sequence, own->sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_change(struct bp_cuda_thread *own) {
+    __atomic_store_n(&own->sequence, own->sequence + 1, __ATOMIC_RELEASE);
+}
+
+static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_open_call *call) {
+    return (uint64_t)(own->index & 0xffff) << 48 | (uint64_t)(call->node & 0xfffff) << 28 |
+           (call->slot & (BP_SLOT_SEQUENCES - 1));
+}
+
+static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
+                      const struct bp_registers *arguments) {
+    struct bp_open_call *call = &own->open[own->depth];
+    *call = (struct bp_open_call){.start = bp_clock_now(bp_process.clock), .class = class};
+    call->node = ((const struct bp_node *)entry->node)->index;
+    if (bp_cuda_submits(class))
+        call->slot = bp_slot_open(call->start, class);
+    if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
+        own->launch_node = call->node;
+    if (bp_cuda.hash && bp_cuda_is_copy(class)) {
+        call->copy = bp_cuda_copy_of(class, arguments);
+        struct bp_slot *slot = bp_slot_get(call->slot);
+        if (slot && call->copy.direction == BP_H2D)
+            slot->content = (uint8_t)bp_content_look(&call->copy);
+    }
+    /* Waiting and allocating bring nothing to a device. */
+    if (class != BP_CUDA_SYNC && class != BP_CUDA_ALLOCATION)
+        call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
+                                                                  external_id(own, call)) == 0;
+}
+
+void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
+                   const struct bp_registers *arguments) {
+    int saved = errno;
+    struct bp_cuda_thread *own = bp_cuda_is_active() ? thread_get(thread) : NULL;
+    if (own) {
+        if (own->depth < BP_CUDA_NESTING)
+            open_call(own, entry, class, arguments);
+        begin_change(own);
+        own->depth++;
+        end_change(own);
+    }
+    errno = saved;
+}
+
+static void look_at_content(struct bp_later *later) {
+    struct bp_slot *slot = bp_slot_get(later->slot);
+    unsigned content = slot ? bp_content_look(&later->copy) : 0;
+    if (!content)
+        return;
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    slot = bp_slot_get(later->slot);
+    if (slot) {
+        slot->content = (uint8_t)content;
+        bp_content_apply(slot);
+    }
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
+/* What came to the host has its content now, or after the next synchronisation. */
+static void note_content(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+    if (bp_cuda_is_copy(call->class) && call->copy.direction == BP_D2H &&
+        own->later_count < BP_CUDA_LATER)
+        own->later[own->later_count++] = (struct bp_later){call->copy, call->slot};
+    if (!bp_cuda_blocks(call->class))
+        return;
+    for (uint32_t i = 0; i < own->later_count; i++)
+        look_at_content(&own->later[i]);
+    own->later_count = 0;
+}
+
+static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
+                       const struct bp_entry *entry, uint64_t now) {
+    struct bp_queued_call *to = &own->queue[own->head % BP_CUDA_QUEUE];
+    to->interval = (struct bp_call_interval){entry->start, now, own->index, call->node};
+    to->class = call->class;
+    __atomic_store_n(&own->head, own->head + 1, __ATOMIC_RELEASE);
+}
+
+static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
+                       const uint64_t *result) {
+    uint64_t last;
+    struct bp_slot *slot = bp_slot_get(call->slot);
+    if (slot) {
+        slot->returned = 1;
+        if (!result || (uint32_t)*result != 0)
+            slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
+    }
+    if (call->pushed)
+        bp_cupti.ActivityPopExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2, &last);
+    if (bp_cuda.hash)
+        note_content(own, call);
+}
+
+static void drain_own(struct bp_cuda_thread *own) {
+    uint32_t waiting = own->head - __atomic_load_n(&own->tail, __ATOMIC_RELAXED);
+    if (waiting == BP_CUDA_QUEUE / 2)
+        bp_flush_kick();
+    if (waiting < BP_CUDA_QUEUE)
+        return;
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    bp_cuda_drain(own);
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
+void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned class, uint64_t now,
+                   const uint64_t *result) {
+    int saved = errno;
+    struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->source;
+    (void)class;
+    if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
+        return;
+    uint32_t depth = own->depth - 1;
+    begin_change(own);
+    if (depth < BP_CUDA_NESTING)
+        queue_call(own, &own->open[depth], entry, now);
+    own->depth = depth;
+    end_change(own);
+    if (depth < BP_CUDA_NESTING)
+        close_call(own, &own->open[depth], result);
+    drain_own(own);
+    errno = saved;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/internal.h"
+#include "profile/clock.h"
+
+struct bp_cuda bp_cuda;
+
+static struct {
+    uint32_t starting; /* somebody has begun to start CUPTI */
+    int32_t pid;       /* whose collector item it is */
+} state;
+
+/* Sets the collector's item up where this process has none yet. */
+static struct bp_collector *collector_get(void) {
+    if (bp_sums.collector && state.pid == bp_process.pid)
+        return bp_sums.collector;
+    uint64_t mask = bp_lock(&bp_process.lock);
+    struct bp_chunk *chunk = bp_writer_chunk(&bp_process.writer, BP_COLLECTOR, BP_NO_THREAD, 0, 1);
+    if (chunk) {
+        struct bp_collector *collector = bp_chunk_items(chunk);
+        collector->mode = bp_cuda.mode;
+        collector->state = BP_COLLECTOR_WAITING;
+        chunk->count = 1;
+        state.pid = bp_process.pid;
+        __atomic_store_n(&bp_sums.collector, collector, __ATOMIC_RELEASE);
+    }
+    bp_unlock(&bp_process.lock, mask);
+    return chunk ? bp_sums.collector : NULL;
+}
+
+void bp_cuda_reason(uint32_t what, uint32_t flags, const char *reason) {
+    struct bp_collector *collector = collector_get();
+    if (!collector)
+        return;
+    if (!collector->reason[0])
+        snprintf(collector->reason, sizeof collector->reason, "%s", reason);
+    collector->flags |= flags;
+    collector->state = what;
+}
+
+void bp_cuda_note_found(void) {
+    if (bp_sums.collector && state.pid == bp_process.pid)
+        return;
+    collector_get();
+    if (bp_cuda.mode == BP_CUDA_WRAPPERS)
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "device records were not asked for (--cuda=wrappers)");
+}
+
+/* Each is optional; without the first there is nothing to say about devices. */
+static const struct {
+    uint32_t kind;
+    uint32_t mode; /* the least */
+    const char *name;
+} kinds[] = {
+    {BP_CUPTI_MEMCPY, BP_CUDA_TRANSFERS, "copies"},
+    {BP_CUPTI_EXTERNAL_CORRELATION, BP_CUDA_TRANSFERS, "correlation"},
+    {BP_CUPTI_RUNTIME, BP_CUDA_TRANSFERS, "runtime calls"},
+    {BP_CUPTI_DRIVER, BP_CUDA_TRANSFERS, "driver calls"},
+    {BP_CUPTI_MEMCPY2, BP_CUDA_TRANSFERS, "copies between devices"},
+    {BP_CUPTI_MEMSET, BP_CUDA_TRANSFERS, "memset"},
+    {BP_CUPTI_CONCURRENT_KERNEL, BP_CUDA_FULL, "kernels"},
+    {BP_CUPTI_SYNCHRONIZATION, BP_CUDA_FULL, "synchronisation"},
+    {BP_CUPTI_OVERHEAD, BP_CUDA_FULL, "overhead"},
+    {BP_CUPTI_MEMORY2, BP_CUDA_FULL, "allocation"},
+};
+
+static void say_refused(int error) {
+    char text[160];
+    if (error == BP_CUPTI_INSUFFICIENT_PRIVILEGES ||
+        error == BP_CUPTI_VIRTUALIZED_INSUFFICIENT_PRIVILEGES)
+        snprintf(
+            text, sizeof text,
+            "insufficient privileges for device records (CUPTI error %d; the administrator can "
+            "allow them: NVreg_RestrictProfilingToAdminUsers=0)",
+            error);
+    else if (!bp_device_has_driver())
+        snprintf(text, sizeof text, "no CUDA driver");
+    else
+        snprintf(text, sizeof text, "CUPTI refused to record (error %d)", error);
+    bp_cuda_reason(BP_COLLECTOR_HOST, 0, text);
+}
+
+/* Migrations of managed memory; not every device can tell. */
+static void enable_migrations(void) {
+    struct bp_cupti_uvm_config configs[2] = {{1, BP_CUPTI_UVM_HTOD, 0, 1},
+                                             {1, BP_CUPTI_UVM_DTOH, 0, 1}};
+    if (bp_cupti.ActivityConfigureUnifiedMemoryCounter &&
+        bp_cupti.ActivityConfigureUnifiedMemoryCounter(configs, 2) == BP_CUPTI_SUCCESS)
+        bp_cupti.ActivityEnable(BP_CUPTI_UNIFIED_MEMORY_COUNTER);
+}
+
+static int enable_kinds(void) {
+    char text[96];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int error = bp_cuda.mode >= kinds[i].mode ? bp_cupti.ActivityEnable(kinds[i].kind) : 0;
+        if (error == BP_CUPTI_SUCCESS)
+            continue;
+        if (i == 0)
+            return error;
+        snprintf(text, sizeof text, "CUPTI does not record %s (error %d)", kinds[i].name, error);
+        bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
+    }
+    enable_migrations();
+    return 0;
+}
+
+static void finish(void) {
+    int saved = errno;
+    if (bp_cuda.active && bp_cuda.pid == bp_process.pid)
+        bp_flush_finish();
+    errno = saved;
+}
+
+static void at_exit(int status, void *unused) {
+    (void)status;
+    (void)unused;
+    finish();
+}
+
+static void go(struct bp_collector *collector) {
+    snprintf(collector->library, sizeof collector->library, "%s", bp_cupti.path);
+    if (bp_cupti.GetVersion)
+        bp_cupti.GetVersion(&collector->cupti_version);
+    collector->flags |= BP_COLLECTOR_CUPTI | (bp_cuda.hash ? BP_COLLECTOR_HASHED : 0);
+    collector->period = bp_cuda.ticks_per_s;
+    collector->flushed = bp_clock_now(bp_process.clock);
+    if (bp_flush_start() != 0) {
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no thread for the device records could be made");
+        return;
+    }
+    collector->state = BP_COLLECTOR_ACTIVE;
+    bp_process.finish = finish;
+    on_exit(at_exit, NULL); /* runs before the handlers of what was there already */
+    __atomic_store_n(&bp_cuda.active, 1, __ATOMIC_RELEASE);
+}
+
+static void start(void) {
+    struct bp_collector *collector = collector_get();
+    if (!collector || bp_cuda_window_init() != 0 || bp_record_init() != 0)
+        return;
+    const struct bp_header *header = bp_process.writer.header;
+    struct bp_clock_pair now = bp_clock_pair_now(bp_process.clock);
+    uint64_t ns = now.monotonic_ns - header->first.monotonic_ns;
+    bp_cuda.ticks_per_s =
+        ns ? (uint64_t)((double)(now.ticks - header->first.ticks) * 1e9 / (double)ns)
+           : header->ticks_per_s;
+    bp_cuda.pid = bp_process.pid;
+    if (bp_cupti_load() != 0) {
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0,
+                       bp_cupti.handle ? "libcupti lacks functions that are needed"
+                                       : "libcupti was not found");
+        return;
+    }
+    int error = bp_cupti.ActivityRegisterCallbacks(bp_buffer_requested, bp_buffer_completed);
+    if (error == BP_CUPTI_SUCCESS)
+        error = enable_kinds();
+    if (error == BP_CUPTI_SUCCESS)
+        go(collector);
+    else
+        say_refused(error);
+}
+
+/* Once in a process. A child of a process that had CUPTI running must not touch it. */
+static void start_once(void) {
+    int saved = errno;
+    if (!__atomic_exchange_n(&state.starting, 1, __ATOMIC_ACQ_REL))
+        start();
+    errno = saved;
+}
+
+static void note_child(void) {
+    static int32_t noted;
+    if (__atomic_exchange_n(&noted, bp_process.pid, __ATOMIC_RELAXED) != bp_process.pid)
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0,
+                       "forked from a process that had started CUDA: host calls only");
+}
+
+int bp_cuda_is_active(void) {
+    if (!__atomic_load_n(&state.starting, __ATOMIC_RELAXED))
+        start_once();
+    if (!__atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE))
+        return 0;
+    if (bp_cuda.pid == bp_process.pid)
+        return 1;
+    note_child();
+    return 0;
+}
+
+int InitializeInjection(void) {
+    if (bp_process.on && bp_cuda.mode >= BP_CUDA_TRANSFERS)
+        bp_cuda_is_active();
+    return 1;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the devices are called, asked of the driver from our own thread once records come in, and
+ * why there are none if CUPTI refuses to work.
+ */
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda/internal.h"
+
+#define NAME_SIZE 128
+
+static int is_simulation(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    return strstr(info->dlpi_name, "libbattprofsim.so") != NULL;
+}
+
+static void describe(uint32_t index, const char *name, uint64_t memory, int simulated) {
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    uint32_t at = bp_table_get(&bp_sums.devices, &index);
+    struct bp_device *device = at == BP_TABLE_NONE ? NULL : bp_sums.devices.items[at];
+    if (device) {
+        uint64_t inner = bp_lock(&bp_process.lock);
+        device->name = bp_writer_string(&bp_process.writer, name);
+        bp_unlock(&bp_process.lock, inner);
+        device->memory = memory;
+        device->flags |= simulated ? BP_DEVICE_SIMULATED : 0;
+    }
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
+void bp_device_describe(void) {
+    void *driver = bp_cupti_loaded("libcuda.so.1");
+    int (*get_count)(int *) = bp_cupti_symbol(driver, "cuDeviceGetCount");
+    int (*get_name)(char *, int, int) = bp_cupti_symbol(driver, "cuDeviceGetName");
+    int (*get_memory)(size_t *, int) = bp_cupti_symbol(driver, "cuDeviceTotalMem_v2");
+    int (*get_version)(int *) = bp_cupti_symbol(driver, "cuDriverGetVersion");
+    int count = 0, version = 0, simulated = dl_iterate_phdr(is_simulation, NULL);
+    if (get_count && get_count(&count) != 0)
+        count = 0;
+    for (int i = 0; i < count && i < BP_ATTRIBUTE_DEVICES; i++) {
+        char name[NAME_SIZE] = "";
+        size_t memory = 0;
+        if (!get_name || get_name(name, sizeof name, i) != 0)
+            continue;
+        if (get_memory && get_memory(&memory, i) != 0)
+            memory = 0;
+        describe((uint32_t)i, name, memory, simulated);
+    }
+    if (get_version && get_version(&version) == 0)
+        bp_sums.collector->driver_version = (uint32_t)version;
+    bp_sums.collector->flags |= simulated ? BP_COLLECTOR_SIMULATED : 0;
+}
+
+/* Only asked when CUPTI has failed already: a driver that can start would have been started by the
+ * target's own call. */
+int bp_device_has_driver(void) {
+    void *driver = bp_cupti_loaded("libcuda.so.1");
+    int (*start)(unsigned) = bp_cupti_symbol(driver, "cuInit");
+    return start && start(0) == 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Our one thread in the target, there only while CUPTI works: once a second, or when somebody's
+ * queue fills up, it asks CUPTI for its records and attributes what is complete. It is not one of
+ * the profile's threads, takes no signals, and a flush that hangs in the driver holds up nothing
+ * else: the target's exit waits for it for two seconds.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "cuda/internal.h"
+#include "interpose/hook.h"
+#include "profile/clock.h"
+
+#define PERIOD_NS 1000000000
+#define EXIT_LIMIT_NS 2000000000
+#define UNKNOWN_LIMIT_NS 600000000
+#define RUNNING_LIMIT_NS 100000000
+#define SUSPICIOUS 16 /* calls that CUPTI should have spoken of */
+
+static struct {
+    uint32_t kicked; /* futex */
+    uint32_t asleep;
+    uint32_t final; /* the process ends */
+    uint32_t done;  /* futex: the last flush is over */
+    uint32_t finished;
+    uint32_t described;
+    uint32_t silent; /* flushes in a row that brought nothing */
+    uint64_t records;
+} state;
+
+static void wait_for(uint32_t *word, uint32_t value, uint64_t ns) {
+    struct timespec limit = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    BP_SYS4(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit);
+}
+
+static void wake(uint32_t *word) {
+    BP_SYS3(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX);
+}
+
+void bp_flush_kick(void) {
+    if (!__atomic_exchange_n(&state.kicked, 1, __ATOMIC_ACQ_REL) &&
+        __atomic_load_n(&state.asleep, __ATOMIC_ACQUIRE))
+        wake(&state.kicked);
+}
+
+/* Calls have returned and CUPTI has not even spoken of them: somebody else gets its buffers. Looked
+ * at twice, because a buffer that is not full yet may be with CUPTI's own thread. */
+static void look_for_theft(int last) {
+    uint64_t unknown, running;
+    struct bp_collector *collector = bp_sums.collector;
+    bp_slot_count(&unknown, &running);
+    int silent = unknown > 0 && collector->records == state.records;
+    state.silent = silent ? state.silent + 1 : 0;
+    state.records = collector->records;
+    if (unknown < SUSPICIOUS || collector->dropped || (state.silent < 3 && !last))
+        return;
+    bp_cuda_reason(BP_COLLECTOR_STOPPED, BP_COLLECTOR_STOLEN,
+                   "device records stopped coming: another tool has taken CUPTI's callbacks");
+}
+
+static void note_running(void) {
+    uint64_t unknown, running;
+    char text[128];
+    bp_slot_count(&unknown, &running);
+    if (running == 0)
+        return;
+    snprintf(text, sizeof text,
+             "%llu pieces of device work had not ended, or had no record, when the process exited",
+             (unsigned long long)running);
+    bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
+}
+
+static void fold(uint64_t begin, int last) {
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    bp_cuda_fold(begin, 0);
+    look_for_theft(last);
+    if (last) {
+        note_running();
+        bp_cuda_fold(begin, 1);
+    }
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
+/* Records may be on their way when the process ends: a short while for what still runs, longer for
+ * what CUPTI should know. */
+static void flush_last(void) {
+    uint64_t unknown, running, begin = bp_clock_ns(CLOCK_MONOTONIC);
+    for (;;) {
+        uint32_t nobody = 0;
+        bp_cupti.ActivityFlushAll(1);
+        uint64_t mask = bp_lock(&bp_cuda.lock);
+        bp_cuda_fold(0, 0);
+        bp_slot_count(&unknown, &running);
+        bp_unlock(&bp_cuda.lock, mask);
+        uint64_t waited = bp_clock_ns(CLOCK_MONOTONIC) - begin;
+        if (waited > UNKNOWN_LIMIT_NS || (!unknown && !running) ||
+            (!unknown && waited > RUNNING_LIMIT_NS) ||
+            bp_sums.collector->flags & BP_COLLECTOR_STOLEN || bp_sums.collector->dropped)
+            return;
+        wait_for(&nobody, 0, RUNNING_LIMIT_NS / 5);
+    }
+}
+
+static void flush(int last) {
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    if (last)
+        flush_last();
+    else
+        bp_cupti.ActivityFlushAll(0);
+    if (!state.described && bp_sums.collector->records) {
+        state.described = 1;
+        bp_device_describe();
+    }
+    fold(begin, last);
+}
+
+static void *run(void *unused) {
+    (void)unused;
+    bp_signals_block();
+    BP_SYS2(SYS_prctl, PR_SET_NAME, "battprof-cuda");
+    for (int last = 0; !last;) {
+        __atomic_store_n(&state.asleep, 1, __ATOMIC_RELEASE);
+        if (!__atomic_load_n(&state.kicked, __ATOMIC_ACQUIRE))
+            wait_for(&state.kicked, 0, PERIOD_NS);
+        __atomic_store_n(&state.asleep, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&state.kicked, 0, __ATOMIC_RELEASE);
+        last = (int)__atomic_load_n(&state.final, __ATOMIC_ACQUIRE);
+        flush(last);
+    }
+    __atomic_store_n(&state.done, 1, __ATOMIC_RELEASE);
+    wake(&state.done);
+    return NULL;
+}
+
+int bp_flush_start(void) {
+    int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        bp_hook_runtime("pthread_create");
+    pthread_t thread;
+    if (!create)
+        return -ENOSYS;
+    uint64_t mask = bp_signals_block(); /* the new thread inherits it */
+    int error = create(&thread, NULL, run, NULL);
+    bp_signals_restore(mask);
+    return -error;
+}
+
+/* The process ends. Whatever the thread is doing, two seconds is all it gets. */
+void bp_flush_finish(void) {
+    if (__atomic_exchange_n(&state.finished, 1, __ATOMIC_ACQ_REL))
+        return;
+    uint64_t limit = bp_clock_ns(CLOCK_MONOTONIC) + EXIT_LIMIT_NS;
+    __atomic_store_n(&state.final, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&state.kicked, 1, __ATOMIC_RELEASE);
+    wake(&state.kicked);
+    for (uint64_t now; !__atomic_load_n(&state.done, __ATOMIC_ACQUIRE);) {
+        now = bp_clock_ns(CLOCK_MONOTONIC);
+        if (now >= limit)
+            break;
+        wait_for(&state.done, 0, limit - now);
+    }
+    if (__atomic_load_n(&state.done, __ATOMIC_ACQUIRE))
+        return;
+    bp_cuda_reason(BP_COLLECTOR_STOPPED, 0,
+                   "CUPTI did not return from a flush: its last device records are missing");
+    fold(bp_clock_now(bp_process.clock), 1);
+}

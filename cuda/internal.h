@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of the collector share.
+ */
+#ifndef BP_CUDA_INTERNAL_H
+#define BP_CUDA_INTERNAL_H
+
+#include "cuda/api.h"
+#include "cuda/attribute.h"
+#include "cuda/cupti_abi.h"
+#include "interpose/thread.h"
+
+#define BP_CUDA_NESTING 8
+#define BP_CUDA_QUEUE 2048 /* calls: 64 kB a thread, 2 ms of nothing but the shortest calls */
+
+struct bp_queued_call {
+    struct bp_call_interval interval;
+    uint32_t class;
+    uint32_t unused;
+};
+
+/* A call that is open. */
+struct bp_open_call {
+    uint64_t start;
+    uint32_t node;
+    uint32_t slot; /* sequence of its awaited work, 0 if it submits none */
+    uint32_t pushed;
+    uint32_t class;
+    struct bp_cuda_copy copy;
+};
+
+/* A copy to the host whose content is there after the next synchronisation. */
+struct bp_later {
+    struct bp_cuda_copy copy;
+    uint32_t slot;
+};
+#define BP_CUDA_LATER 16
+
+/* A thread that has called CUDA. Written by the thread; `sequence` is odd while `open` changes. */
+struct bp_cuda_thread {
+    struct bp_cuda_thread *next;
+    uint64_t sequence;
+    uint32_t index; /* in BP_THREADS */
+    uint32_t depth;
+    struct bp_open_call open[BP_CUDA_NESTING];
+    struct bp_later later[BP_CUDA_LATER];
+    uint32_t later_count;
+    uint32_t launch_node; /* of its last launch, for kernel wait without kernel records */
+    uint32_t head;        /* written by the thread */
+    uint32_t tail;        /* by whoever drains, with the lock */
+    struct bp_queued_call queue[BP_CUDA_QUEUE];
+};
+
+/* cupti.c */
+#define BP_CUPTI_POINTER(name, arguments, needed) int(*name) arguments;
+struct bp_cupti {
+    BP_CUPTI_FUNCTIONS(BP_CUPTI_POINTER)
+    void *handle;
+    char path[256];
+};
+extern struct bp_cupti bp_cupti;
+/* 0, or -1 if there is no usable libcupti. */
+int bp_cupti_load(void);
+/* The real dlopen without loading, for libraries that are there; a function of one. */
+void *bp_cupti_loaded(const char *name);
+void *bp_cupti_symbol(void *handle, const char *name);
+
+/* buffer.c: activity buffers. */
+void bp_buffer_requested(uint8_t **buffer, size_t *size, size_t *records);
+void bp_buffer_give(uint8_t *buffer, size_t size);
+
+/* slot.c: work that was submitted and whose records are awaited. Any thread opens a slot; the rest
+ * needs the lock. */
+enum bp_slot_state { BP_SLOT_FREE, BP_SLOT_OPEN, BP_SLOT_SEEN, BP_SLOT_DONE };
+struct bp_slot {
+    uint64_t start; /* of the call */
+    uint32_t sequence;
+    uint8_t state; /* enum bp_slot_state; SEEN: CUPTI knows of the call */
+    uint8_t class;
+    uint8_t content; /* BP_CONTENT_* of the copy, once it was hashed */
+    uint8_t returned;
+    uint32_t transfer; /* index + 1 when its record has come */
+    uint32_t unused;
+    uint64_t bytes; /* of the record */
+    uint64_t time;
+};
+#define BP_SLOTS 65536
+#define BP_SLOT_SEQUENCES (UINT32_C(1) << 28)
+uint32_t bp_slot_open(uint64_t start, unsigned class); /* 0 without memory */
+struct bp_slot *bp_slot_get(uint32_t sequence);        /* NULL if it was used again */
+/* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
+ * while later ones are done are given up after a while. */
+uint64_t bp_slot_oldest(uint64_t limit);
+/* Awaited ones: those that CUPTI never spoke of, and those whose work was not over. */
+void bp_slot_count(uint64_t *unknown, uint64_t *running);
+void bp_slot_done(struct bp_slot *slot, uint64_t end);
+
+/* table.c: items of the profile found by their key, which is how they begin. */
+struct bp_table {
+    uint16_t kind; /* enum bp_chunk_kind */
+    uint16_t key_size;
+    uint32_t limit;
+    uint32_t count;
+    uint32_t slot_count;
+    uint32_t *slots; /* index + 1 */
+    void **items;
+};
+#define BP_TABLE_NONE UINT32_MAX
+/* Index of the item with that key, a new one if need be; NONE if the table is full. */
+uint32_t bp_table_get(struct bp_table *table, const void *key);
+
+/* sums.c: tables of the profile, with the lock held. */
+struct bp_sums {
+    struct bp_table devices, transfers, kernels, splits, waits;
+    struct bp_collector *collector;
+};
+extern struct bp_sums bp_sums;
+struct bp_work_record {
+    uint64_t start, end; /* ticks */
+    uint64_t bytes;
+    uint32_t thread, node;
+    uint32_t device;
+    uint8_t direction, source, target, async;
+};
+uint32_t bp_sums_transfer(const struct bp_work_record *work);
+uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name);
+struct bp_transfer *bp_sums_transfer_at(uint32_t index);
+void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node);
+void bp_sums_charge(void *unused, const struct bp_charge *charge);
+void bp_sums_busy(const struct bp_window *window);
+
+/* window.c: calls and works until they are attributed. The lock is held. */
+int bp_cuda_window_init(void);
+void bp_cuda_window_work(const struct bp_work_interval *work);
+void bp_cuda_drain(struct bp_cuda_thread *thread);
+/* Attribute what is complete; `flushed` is when the last flush began. With `all` everything. */
+void bp_cuda_fold(uint64_t flushed, int all);
+
+/* record.c: CUPTI's records. */
+void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                         size_t valid);
+int bp_record_init(void);
+
+/* flush.c: our thread. */
+int bp_flush_start(void);
+void bp_flush_kick(void);
+void bp_flush_finish(void);
+
+/* device.c */
+void bp_device_describe(void);
+int bp_device_has_driver(void);
+
+/* content.c: what was copied before. */
+#define BP_CONTENT_DUPLICATE 0x1u
+#define BP_CONTENT_ROUND_TRIP 0x2u
+unsigned bp_content_look(const struct bp_cuda_copy *copy);
+void bp_content_apply(struct bp_slot *slot);
+
+/* collector.c */
+struct bp_cuda {
+    struct bp_lock lock;
+    uint32_t mode; /* enum bp_collector_mode */
+    uint32_t hash;
+    uint32_t active; /* CUPTI runs, in process `pid` */
+    int32_t pid;
+    struct bp_cuda_thread *threads;
+    uint64_t started; /* ticks */
+    uint64_t ticks_per_s;
+};
+extern struct bp_cuda bp_cuda;
+/* What is wrong, the first time; more is counted elsewhere. */
+void bp_cuda_reason(uint32_t state, uint32_t flags, const char *reason);
+/* The process has a CUDA library. */
+void bp_cuda_note_found(void);
+/* Whether device records are collected; starts CUPTI the first time. */
+int bp_cuda_is_active(void);
+
+/* calls.c: for struct bp_source. */
+void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
+                   const struct bp_registers *arguments);
+void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned class, uint64_t now,
+                   const uint64_t *result);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CUPTI's records as they come back in buffers, on a thread of CUPTI's or on ours. What a record
+ * is about is found through two numbers: CUPTI's correlation id, which it shares with the API call,
+ * and our external id, which names the calling context and the slot of the call.
+ *
+ * CUPTI's times are CLOCK_REALTIME; they become ticks by a pair of both clocks taken when the
+ * buffer arrives, so that a step of the system's time spoils one buffer at most.
+ */
+#include "cuda/internal.h"
+#include "profile/clock.h"
+
+#define CORRELATIONS 65536 /* ids are handed out in order: the table is a ring */
+#define PARKED 4096        /* records that came before the one that says whose they are */
+
+struct correlation {
+    uint64_t external;
+    uint32_t id;
+    uint32_t unused;
+};
+
+struct parked {
+    struct bp_work_record work;
+    const char *name;
+    uint32_t correlation;
+    uint16_t kind; /* enum bp_work_kind */
+    uint16_t rounds;
+};
+
+static struct {
+    struct correlation *correlations;
+    struct parked *parked;
+    uint32_t parked_count;
+    struct bp_clock_pair now; /* of the present buffer */
+    double ticks_per_ns;
+} state;
+
+int bp_record_init(void) {
+    if (state.correlations)
+        return 0;
+    state.parked = bp_pages_new(PARKED * sizeof *state.parked);
+    state.correlations = bp_pages_new(CORRELATIONS * sizeof *state.correlations);
+    return state.parked && state.correlations ? 0 : -1;
+}
+
+/* Several readings: the one that an interrupt disturbed least. */
+static void pair_clocks(void) {
+    uint64_t shortest = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = bp_clock_now(bp_process.clock);
+        uint64_t ns = bp_clock_ns(CLOCK_REALTIME);
+        uint64_t after = bp_clock_now(bp_process.clock);
+        if (after - before < shortest) {
+            shortest = after - before;
+            state.now.ticks = before + (after - before) / 2;
+            state.now.realtime_ns = ns;
+        }
+    }
+    const struct bp_clock_pair *first = &bp_process.writer.header->first;
+    uint64_t ns = bp_clock_ns(CLOCK_MONOTONIC) - first->monotonic_ns;
+    state.ticks_per_ns = 1;
+    if (bp_process.clock == BP_CLOCK_TSC && ns)
+        state.ticks_per_ns = (double)(bp_clock_now(bp_process.clock) - first->ticks) / (double)ns;
+}
+
+static uint64_t ticks_of(uint64_t ns) {
+    double ago = (double)(int64_t)(state.now.realtime_ns - ns) * state.ticks_per_ns;
+    return state.now.ticks - (uint64_t)(int64_t)ago;
+}
+
+static uint8_t memory_of(uint8_t kind) {
+    static const uint8_t kinds[] = {BP_MEMORY_UNKNOWN, BP_MEMORY_PAGEABLE, BP_MEMORY_PINNED,
+                                    BP_MEMORY_DEVICE,  BP_MEMORY_ARRAY,    BP_MEMORY_MANAGED,
+                                    BP_MEMORY_DEVICE,  BP_MEMORY_MANAGED};
+    return kind < sizeof kinds ? kinds[kind] : BP_MEMORY_UNKNOWN;
+}
+
+static int on_device(uint8_t memory) {
+    return memory == BP_MEMORY_DEVICE || memory == BP_MEMORY_ARRAY;
+}
+
+/* Without peer access a copy between devices is two records, up and down, of device memory. */
+static int direction_of(uint8_t kind, uint8_t source, uint8_t target) {
+    int up = kind == BP_CUPTI_HTOD || kind == BP_CUPTI_HTOA;
+    int down = kind == BP_CUPTI_DTOH || kind == BP_CUPTI_ATOH;
+    if (kind == BP_CUPTI_PTOP || ((up || down) && on_device(source) && on_device(target)))
+        return BP_P2P;
+    if (kind == BP_CUPTI_HTOH || kind == 0 || kind > BP_CUPTI_PTOP)
+        return -1;
+    return up ? BP_H2D : down ? BP_D2H : BP_D2D;
+}
+
+static void submit(const struct parked *parked, uint32_t owner) {
+    const struct bp_work_record *work = &parked->work;
+    struct bp_work_interval interval = {.start = work->start,
+                                        .end = work->end,
+                                        .thread = work->thread,
+                                        .node = work->node,
+                                        .owner = owner,
+                                        .device = (uint16_t)work->device,
+                                        .kind = parked->kind};
+    bp_cuda_window_work(&interval);
+}
+
+static void note_slot(struct bp_slot *slot, const struct parked *parked, uint32_t owner) {
+    if (parked->kind != BP_WORK_KERNEL && owner != BP_TABLE_NONE) {
+        slot->transfer = owner + 1;
+        slot->bytes = parked->work.bytes;
+        slot->time = parked->work.end - parked->work.start;
+        bp_content_apply(slot);
+    }
+    bp_slot_done(slot, parked->work.end);
+}
+
+/* 1 if the calling context is known; `parked` has it then. */
+static int find_context(struct parked *parked, struct bp_slot **slot) {
+    const struct correlation *found = &state.correlations[parked->correlation % CORRELATIONS];
+    *slot = NULL;
+    if (found->id != parked->correlation || !found->external)
+        return 0;
+    parked->work.thread = (uint32_t)(found->external >> 48);
+    parked->work.node = (uint32_t)(found->external >> 28) & 0xfffff;
+    *slot = bp_slot_get((uint32_t)found->external & (BP_SLOT_SEQUENCES - 1));
+    return 1;
+}
+
+static void account(struct parked *parked, struct bp_slot *slot) {
+    uint32_t owner = BP_TABLE_NONE;
+    if (parked->kind == BP_WORK_KERNEL)
+        owner = bp_sums_kernel(&parked->work, parked->name);
+    else
+        owner = bp_sums_transfer(&parked->work);
+    submit(parked, owner);
+    if (slot)
+        note_slot(slot, parked, owner);
+}
+
+static void take_work(struct parked *parked) {
+    struct bp_slot *slot;
+    if (parked->work.end <= parked->work.start)
+        return; /* was not over */
+    parked->work.start = ticks_of(parked->work.start);
+    parked->work.end = ticks_of(parked->work.end);
+    parked->work.thread = BP_NO_THREAD;
+    parked->work.node = BP_NO_NODE;
+    if (!parked->correlation || find_context(parked, &slot)) {
+        account(parked, parked->correlation ? slot : NULL);
+    } else if (state.parked_count < PARKED) {
+        parked->rounds = 0;
+        state.parked[state.parked_count++] = *parked;
+    } else {
+        bp_sums.collector->unmatched++;
+        account(parked, NULL);
+    }
+}
+
+/* After each buffer: what has found its call, and what will not find it any more. */
+static void retry_parked(void) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < state.parked_count; i++) {
+        struct parked *parked = &state.parked[i];
+        struct bp_slot *slot;
+        int known = find_context(parked, &slot);
+        if (!known && parked->rounds++ < 3) {
+            state.parked[kept++] = *parked;
+            continue;
+        }
+        bp_sums.collector->unmatched += !known;
+        account(parked, slot);
+    }
+    state.parked_count = kept;
+}
+
+static void take_copy(const void *record, uint32_t correlation, int peer) {
+    uint8_t source = memory_of(bp_cupti_MEMCPY_srcKind(record));
+    uint8_t target = memory_of(bp_cupti_MEMCPY_dstKind(record));
+    int direction = peer ? BP_P2P : direction_of(bp_cupti_MEMCPY_copyKind(record), source, target);
+    struct parked copy = {.work = {.start = bp_cupti_MEMCPY_start(record),
+                                   .end = bp_cupti_MEMCPY_end(record),
+                                   .bytes = bp_cupti_MEMCPY_bytes(record),
+                                   .device = bp_cupti_MEMCPY_deviceId(record),
+                                   .direction = (uint8_t)direction,
+                                   .source = source,
+                                   .target = target,
+                                   .async = bp_cupti_MEMCPY_flags(record) & BP_CUPTI_FLAG_ASYNC},
+                          .correlation = correlation};
+    copy.kind = direction == BP_H2D || direction == BP_D2H ? BP_WORK_COPY : BP_WORK_OTHER;
+    struct bp_slot *slot;
+    if (direction >= 0)
+        take_work(&copy);
+    else if (find_context(&copy, &slot) && slot)
+        bp_slot_done(slot, 0); /* within the host: no device was at work */
+}
+
+static void take_memset(const void *record) {
+    struct parked set = {.work = {.start = bp_cupti_MEMSET_start(record),
+                                  .end = bp_cupti_MEMSET_end(record),
+                                  .bytes = bp_cupti_MEMSET_bytes(record),
+                                  .device = bp_cupti_MEMSET_deviceId(record),
+                                  .direction = BP_MEMSET,
+                                  .target = memory_of((uint8_t)bp_cupti_MEMSET_memoryKind(record)),
+                                  .async = bp_cupti_MEMSET_flags(record) & BP_CUPTI_FLAG_ASYNC},
+                         .correlation = bp_cupti_MEMSET_correlationId(record),
+                         .kind = BP_WORK_OTHER};
+    take_work(&set);
+}
+
+static void take_kernel(const void *record) {
+    struct parked kernel = {.work = {.start = bp_cupti_KERNEL_start(record),
+                                     .end = bp_cupti_KERNEL_end(record),
+                                     .device = bp_cupti_KERNEL_deviceId(record)},
+                            .name = bp_cupti_KERNEL_name(record),
+                            .correlation = bp_cupti_KERNEL_correlationId(record),
+                            .kind = BP_WORK_KERNEL};
+    take_work(&kernel);
+}
+
+/* Pages of managed memory that moved. Nobody called for it. */
+static void take_migration(const void *record) {
+    uint32_t kind = bp_cupti_UVM_counterKind(record);
+    int up = kind == BP_CUPTI_UVM_HTOD;
+    struct parked copy = {
+        .work = {.start = bp_cupti_UVM_start(record),
+                 .end = bp_cupti_UVM_end(record),
+                 .bytes = bp_cupti_UVM_value(record),
+                 .device = up ? bp_cupti_UVM_dstId(record) : bp_cupti_UVM_srcId(record),
+                 .direction = up ? BP_H2D : BP_D2H,
+                 .source = BP_MEMORY_MANAGED,
+                 .target = BP_MEMORY_MANAGED,
+                 .async = 1},
+        .kind = BP_WORK_COPY};
+    if (kind == BP_CUPTI_UVM_HTOD || kind == BP_CUPTI_UVM_DTOH)
+        take_work(&copy);
+}
+
+static void take_external(const void *record) {
+    if (bp_cupti_EXTERNAL_externalKind(record) != BP_CUPTI_CORRELATION_CUSTOM2)
+        return;
+    uint32_t id = bp_cupti_EXTERNAL_correlationId(record);
+    uint64_t external = bp_cupti_EXTERNAL_externalId(record);
+    state.correlations[id % CORRELATIONS] = (struct correlation){external, id, 0};
+    struct bp_slot *slot = bp_slot_get((uint32_t)external & (BP_SLOT_SEQUENCES - 1));
+    if (slot && slot->state == BP_SLOT_OPEN)
+        slot->state = BP_SLOT_SEEN;
+}
+
+static void take(const void *record) {
+    switch (*(const uint32_t *)record) {
+    case BP_CUPTI_MEMCPY:
+        take_copy(record, bp_cupti_MEMCPY_correlationId(record), 0);
+        break;
+    case BP_CUPTI_MEMCPY2:
+        take_copy(record, bp_cupti_MEMCPY2_correlationId(record), 1);
+        break;
+    case BP_CUPTI_MEMSET:
+        take_memset(record);
+        break;
+    case BP_CUPTI_CONCURRENT_KERNEL:
+        take_kernel(record);
+        break;
+    case BP_CUPTI_UNIFIED_MEMORY_COUNTER:
+        take_migration(record);
+        break;
+    case BP_CUPTI_EXTERNAL_CORRELATION:
+        take_external(record);
+        break;
+    default: /* calls and waits are known from the stubs */
+        break;
+    }
+}
+
+static void note_dropped(void *context, uint32_t stream) {
+    size_t dropped = 0;
+    if (bp_cupti.ActivityGetNumDroppedRecords &&
+        bp_cupti.ActivityGetNumDroppedRecords(context, stream, &dropped) == BP_CUPTI_SUCCESS)
+        bp_sums.collector->dropped += dropped;
+}
+
+void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                         size_t valid) {
+    void *record = NULL;
+    if (!__atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE) || bp_cuda.pid != bp_process.pid)
+        return;
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    pair_clocks();
+    while (valid && bp_cupti.ActivityGetNextRecord(buffer, valid, &record) == BP_CUPTI_SUCCESS) {
+        take(record);
+        bp_sums.collector->records++;
+    }
+    retry_parked();
+    bp_sums.collector->own_time += bp_clock_now(bp_process.clock) - begin;
+    bp_unlock(&bp_cuda.lock, mask);
+    note_dropped(context, stream);
+    bp_buffer_give(buffer, size);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A ring of the calls that submitted work to a device, in the order of submission. Time can be
+ * attributed up to the start of the oldest of them whose record is still to come. The ring is also
+ * how records are told from each other: a call's number travels through CUPTI in its external
+ * correlation id.
+ */
+#include "cuda/internal.h"
+
+#define PATIENCE_S                                                                                 \
+    10                 /* with later calls done, an older one submitted nothing: it was empty, or  \
+                          recorded into a graph */
+#define GRAPH_PART 10u /* of a second: with no record for so long, a graph's launch is over */
+
+static struct {
+    struct bp_slot *slots;
+    uint32_t next;   /* number of the last one handed out */
+    uint32_t oldest; /* all before it are done */
+    uint32_t newest_done;
+    uint64_t given_up;
+} state;
+
+static struct bp_slot *slots_get(void) {
+    struct bp_slot *slots = __atomic_load_n(&state.slots, __ATOMIC_ACQUIRE);
+    if (slots)
+        return slots;
+    struct bp_slot *none = NULL;
+    slots = bp_pages_new(BP_SLOTS * sizeof *slots);
+    if (!slots || __atomic_compare_exchange_n(&state.slots, &none, slots, 0, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE))
+        return slots;
+    BP_SYS2(SYS_munmap, slots, BP_SLOTS * sizeof *slots);
+    return none;
+}
+
+uint32_t bp_slot_open(uint64_t start, unsigned class) {
+    struct bp_slot *slots = slots_get();
+    if (!slots)
+        return 0;
+    uint32_t sequence = __atomic_add_fetch(&state.next, 1, __ATOMIC_RELAXED);
+    struct bp_slot *slot = &slots[sequence % BP_SLOTS];
+    __atomic_store_n(&slot->state, BP_SLOT_FREE, __ATOMIC_RELAXED);
+    slot->start = start;
+    slot->sequence = sequence;
+    slot->class = (uint8_t) class;
+    slot->content = slot->returned = 0;
+    slot->transfer = 0;
+    slot->time = slot->bytes = 0;
+    __atomic_store_n(&slot->state, BP_SLOT_OPEN, __ATOMIC_RELEASE);
+    return sequence;
+}
+
+/* Numbers travel with 28 bits. */
+struct bp_slot *bp_slot_get(uint32_t sequence) {
+    if (!state.slots || !sequence)
+        return NULL;
+    struct bp_slot *slot = &state.slots[sequence % BP_SLOTS];
+    uint32_t same = (slot->sequence ^ sequence) & (BP_SLOT_SEQUENCES - 1);
+    return same == 0 && slot->state != BP_SLOT_FREE ? slot : NULL;
+}
+
+void bp_slot_done(struct bp_slot *slot, uint64_t end) {
+    if (slot->class == BP_CUDA_GRAPH)
+        slot->time = end; /* one of many */
+    else
+        slot->state = BP_SLOT_DONE;
+    if ((int32_t)(slot->sequence - state.newest_done) > 0)
+        state.newest_done = slot->sequence;
+}
+
+static int is_over(struct bp_slot *slot, uint64_t limit) {
+    if (slot->state == BP_SLOT_DONE)
+        return 1;
+    if (slot->class == BP_CUDA_GRAPH && slot->time &&
+        slot->time + bp_cuda.ticks_per_s / GRAPH_PART < limit)
+        return 1;
+    int passed = (int32_t)(state.newest_done - slot->sequence) > 0;
+    if (slot->returned && passed && slot->start + PATIENCE_S * bp_cuda.ticks_per_s < limit) {
+        slot->state = BP_SLOT_DONE;
+        return 1;
+    }
+    return 0;
+}
+
+uint64_t bp_slot_oldest(uint64_t limit) {
+    if (!state.slots)
+        return limit;
+    uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
+    if (next - state.oldest > BP_SLOTS)
+        state.oldest = next - BP_SLOTS; /* the ring went round */
+    uint64_t oldest = limit;
+    for (uint32_t i = state.oldest + 1; (int32_t)(next - i) >= 0; i++) {
+        struct bp_slot *slot = &state.slots[i % BP_SLOTS];
+        if (slot->sequence == i && is_over(slot, limit)) {
+            state.oldest += i == state.oldest + 1;
+            continue;
+        }
+        /* One that is just being filled in has a start that is not before the limit's flush. */
+        if (slot->sequence == i && slot->state != BP_SLOT_FREE && slot->start < oldest)
+            oldest = slot->start;
+    }
+    return oldest;
+}
+
+void bp_slot_count(uint64_t *unknown, uint64_t *running) {
+    *unknown = *running = 0;
+    uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
+    for (uint32_t i = state.oldest + 1; state.slots && (int32_t)(next - i) >= 0; i++) {
+        const struct bp_slot *slot = &state.slots[i % BP_SLOTS];
+        if (slot->sequence != i || !slot->returned || slot->time)
+            continue;
+        *unknown += slot->state == BP_SLOT_OPEN;
+        *running += slot->state == BP_SLOT_SEEN;
+    }
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the profile keeps of device work and CUDA calls: sums by calling context, written in place,
+ * so that they are in the file when the process is killed. Contexts beyond a table's limit go to
+ * the unknown one, and the profile says so.
+ */
+#include <string.h>
+
+#include "cuda/internal.h"
+
+#define NAMES 4096   /* of kernels that are told apart */
+#define RESERVE 64   /* items for unknown contexts, when a table is full of known ones */
+#define LONGEST 1000 /* of a kernel's name; C++ templates have longer ones */
+
+struct bp_sums bp_sums = {
+    .devices = {.kind = BP_DEVICES, .key_size = 4, .limit = BP_ATTRIBUTE_DEVICES},
+    .transfers = {.kind = BP_TRANSFERS, .key_size = 16, .limit = 4096},
+    .kernels = {.kind = BP_KERNELS, .key_size = 16, .limit = 8192},
+    .splits = {.kind = BP_SPLITS, .key_size = 8, .limit = 16384},
+    .waits = {.kind = BP_WAITS, .key_size = 16, .limit = 16384},
+};
+
+static struct {
+    uint64_t hashes[2 * NAMES]; /* of names, open addressing; 0 is free */
+    uint32_t strings[2 * NAMES];
+    uint32_t name_count;
+    uint32_t other;           /* the string for all further names */
+    uint8_t blocks[16384];    /* by split: its calls wait for the device */
+    uint32_t launches[16384]; /* by split: the node of its thread's last launch */
+} state;
+
+/* `context` is where in the key (thread, node) are. */
+static uint32_t get(struct bp_table *table, uint32_t *key, unsigned context) {
+    if (table->count + RESERVE < table->limit)
+        return bp_table_get(table, key);
+    struct bp_table known = *table;
+    known.limit = known.count; /* finds, makes nothing */
+    uint32_t index = bp_table_get(&known, key);
+    if (index != BP_TABLE_NONE)
+        return index;
+    key[context] = BP_NO_THREAD;
+    key[context + 1] = BP_NO_NODE;
+    if (bp_sums.collector)
+        bp_sums.collector->flags |= BP_COLLECTOR_FULL;
+    return bp_table_get(table, key);
+}
+
+static void extend(uint64_t *min, uint64_t *max, uint64_t time, uint64_t count) {
+    if (count == 0 || time < *min)
+        *min = time;
+    if (time > *max)
+        *max = time;
+}
+
+static struct bp_device *device_of(uint32_t device) {
+    uint32_t index = bp_table_get(&bp_sums.devices, &device);
+    return index == BP_TABLE_NONE ? NULL : bp_sums.devices.items[index];
+}
+
+static void note_speed(const struct bp_work_record *work, uint64_t time) {
+    struct bp_device *device = device_of(work->device);
+    if (!device || !time)
+        return;
+    unsigned d = work->direction;
+    int pageable = work->source == BP_MEMORY_PAGEABLE || work->target == BP_MEMORY_PAGEABLE;
+    uint64_t *latency = pageable ? &device->latency_pageable[d] : &device->latency_pinned[d];
+    uint64_t speed = (uint64_t)((double)work->bytes * (double)bp_cuda.ticks_per_s / (double)time);
+    /* spare[d] is 1 once there was a large copy. */
+    if (work->bytes >= BP_LARGE_COPY && !(device->spare[0] >> d & 1)) {
+        device->best[d] = 0;
+        device->spare[0] |= UINT64_C(1) << d;
+    }
+    if ((work->bytes >= BP_LARGE_COPY || !(device->spare[0] >> d & 1)) && speed > device->best[d])
+        device->best[d] = speed;
+    if (work->bytes <= BP_TINY_COPY && (!*latency || time < *latency))
+        *latency = time;
+}
+
+uint32_t bp_sums_transfer(const struct bp_work_record *work) {
+    struct bp_transfer key = {.thread = work->thread,
+                              .node = work->node,
+                              .device = work->device,
+                              .direction = work->direction,
+                              .source = work->source,
+                              .target = work->target,
+                              .flags = work->async ? BP_TRANSFER_ASYNC : 0};
+    uint32_t index = get(&bp_sums.transfers, &key.thread, 0);
+    struct bp_transfer *transfer = bp_sums_transfer_at(index);
+    if (!transfer)
+        return BP_TABLE_NONE;
+    uint64_t time = work->end - work->start;
+    extend(&transfer->min, &transfer->max, time, transfer->count);
+    transfer->count++;
+    transfer->bytes += work->bytes;
+    transfer->device_time += time;
+    transfer->sizes[bp_size_bucket(work->bytes)]++;
+    if (work->bytes < BP_SMALL_COPY) {
+        transfer->small_count++;
+        transfer->small_bytes += work->bytes;
+        transfer->small_time += time;
+    }
+    note_speed(work, time);
+    return index;
+}
+
+struct bp_transfer *bp_sums_transfer_at(uint32_t index) {
+    return index == BP_TABLE_NONE ? NULL : bp_sums.transfers.items[index];
+}
+
+static uint32_t new_string(const char *name) {
+    char text[LONGEST + 1] = "";
+    size_t length = strnlen(name, LONGEST);
+    memcpy(text, name, length);
+    uint64_t mask = bp_lock(&bp_process.lock);
+    uint32_t string = bp_writer_string(&bp_process.writer, text);
+    bp_unlock(&bp_process.lock, mask);
+    return string;
+}
+
+static uint32_t name_of(const char *name) {
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    hash |= !hash;
+    uint32_t slot = (uint32_t)(hash >> 32) % (2 * NAMES);
+    while (state.hashes[slot] && state.hashes[slot] != hash)
+        slot = (slot + 1) % (2 * NAMES);
+    if (state.hashes[slot])
+        return state.strings[slot];
+    if (state.name_count == NAMES) {
+        if (!state.other)
+            state.other = new_string("(other kernels)");
+        return state.other;
+    }
+    state.hashes[slot] = hash;
+    state.strings[slot] = new_string(name);
+    state.name_count++;
+    return state.strings[slot];
+}
+
+uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name) {
+    struct bp_kernel key = {.name = name_of(name ? name : "(unnamed kernel)"),
+                            .thread = work->thread,
+                            .node = work->node,
+                            .device = work->device};
+    uint32_t index = get(&bp_sums.kernels, &key.name, 1);
+    if (index == BP_TABLE_NONE)
+        return index;
+    struct bp_kernel *kernel = bp_sums.kernels.items[index];
+    uint64_t time = work->end - work->start;
+    extend(&kernel->min, &kernel->max, time, kernel->count);
+    kernel->count++;
+    kernel->device_time += time;
+    device_of(work->device);
+    return index;
+}
+
+static uint32_t split_of(uint32_t thread, uint32_t node) {
+    uint32_t key[2] = {thread, node};
+    return get(&bp_sums.splits, key, 0);
+}
+
+void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node) {
+    uint32_t index = split_of(call->interval.thread, call->interval.node);
+    if (index == BP_TABLE_NONE)
+        return;
+    ((struct bp_split *)bp_sums.splits.items[index])->calls++;
+    state.blocks[index] = bp_cuda_blocks(call->class) != 0;
+    state.launches[index] = launch_node;
+}
+
+static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {
+    uint32_t key[4] = {charge->thread, charge->node, thread, node};
+    uint32_t index = get(&bp_sums.waits, key, 0);
+    if (index != BP_TABLE_NONE)
+        ((struct bp_wait *)bp_sums.waits.items[index])->time += charge->time;
+}
+
+static void charge_wait(const struct bp_charge *charge) {
+    struct bp_kernel *kernel =
+        charge->owner == BP_TABLE_NONE ? NULL : bp_sums.kernels.items[charge->owner];
+    if (kernel)
+        kernel->wait += charge->time;
+    add_wait(charge, kernel ? kernel->thread : BP_NO_THREAD, kernel ? kernel->node : BP_NO_NODE);
+}
+
+/* Without kernel records: a call that blocks and is not copying waits for a kernel, most likely for
+ * the last one that its thread launched. */
+static int is_unexplained_wait(uint32_t split) {
+    return bp_cuda.mode == BP_CUDA_TRANSFERS && state.blocks[split];
+}
+
+void bp_sums_charge(void *unused, const struct bp_charge *charge) {
+    (void)unused;
+    struct bp_transfer *transfer = NULL;
+    if (charge->kind == BP_CHARGE_TRANSFER || charge->kind == BP_CHARGE_HIDDEN)
+        transfer = bp_sums_transfer_at(charge->owner);
+    if (charge->kind == BP_CHARGE_HIDDEN) {
+        if (transfer)
+            transfer->hidden += charge->time;
+        return;
+    }
+    if (transfer)
+        transfer->exposed += charge->time;
+    if (charge->kind == BP_CHARGE_WAIT)
+        charge_wait(charge);
+    uint32_t index = split_of(charge->thread, charge->node);
+    if (index == BP_TABLE_NONE)
+        return;
+    struct bp_split *split = bp_sums.splits.items[index];
+    split->time += charge->time;
+    split->transfer += charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0;
+    split->wait += charge->kind == BP_CHARGE_WAIT ? charge->time : 0;
+    if (charge->kind == BP_CHARGE_OVERHEAD && is_unexplained_wait(index)) {
+        uint32_t launch = state.launches[index];
+        split->wait += charge->time;
+        add_wait(charge, launch == BP_NO_NODE ? BP_NO_THREAD : charge->thread, launch);
+    }
+}
+
+void bp_sums_busy(const struct bp_window *window) {
+    for (uint32_t i = 0; i < bp_sums.devices.count; i++) {
+        struct bp_device *device = bp_sums.devices.items[i];
+        uint32_t at =
+            device->index < BP_ATTRIBUTE_DEVICES ? device->index : BP_ATTRIBUTE_DEVICES - 1;
+        device->busy = window->busy[at].any;
+        device->busy_copy = window->busy[at].copy;
+        device->busy_compute = window->busy[at].compute;
+    }
+}
