@@ -40,7 +40,8 @@ static void add_self(struct sums *sums, uint32_t index, uint64_t self) {
     const struct bp_func *func = item(BP_FUNCS, index);
     if (!func)
         return;
-    int dsl = func->kind == BP_FUNC_CALL && strncmp(library_of(func), "libdsl", 6) == 0;
+    int dsl = func->kind == BP_FUNC_CALL &&
+              (func->flags & BP_FUNC_CHOSEN || strncmp(library_of(func), "libdsl", 6) == 0);
     *(dsl                          ? &sums->dsl
       : func->kind == BP_FUNC_WAIT ? &sums->waiting
       : func->kind == BP_FUNC_IO   ? &sums->io

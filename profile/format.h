@@ -94,7 +94,10 @@ struct bp_header {
     char version[16];
     char hooks[256];     /* what was asked to be hooked */
     uint32_t lost_errno; /* why BP_LOST_DISK */
-    char reserved[788];
+    /* As inside and outside, for calls of Python functions; both 0 where that was not measured. */
+    uint32_t python_inside;
+    uint32_t python_outside;
+    char reserved[780];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 

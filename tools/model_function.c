@@ -66,7 +66,7 @@ static uint32_t put_function(struct bp_model *model, const struct bp_profile *pr
     if (number < model->function_count)
         return number;
     struct bp_rule_subject subject = {function.library, function.name, function.module,
-                                      function.file, function.kind};
+                                      function.file,    function.kind, func->flags};
     function.category = bp_rules_apply(work->rules, &subject, &function.group);
     void *list = model->functions;
     *(struct bp_function *)bp_append(&list, number, sizeof(function)) = function;

@@ -76,9 +76,18 @@ static void add_open_calls(struct account *account) {
     }
 }
 
+/* A call of Python whose cost was measured apart. */
+static bool is_python(const struct account *account, uint32_t node) {
+    const struct bp_profile *profile = account->process->profile;
+    return profile->funcs[account->source->nodes[node].func].flags & BP_FUNC_PYTHON &&
+           profile->header.python_inside + profile->header.python_outside > 0;
+}
+
 static double inside_cost(const struct account *account, uint32_t node) {
     const struct bp_header *header = &account->process->profile->header;
     uint32_t kind = kind_of(account, node);
+    if (is_python(account, node))
+        return header->python_inside / 256.0;
     if (kind == BP_FUNC_CALL)
         return header->inside / 256.0;
     return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_inside / 256.0 : 0;
@@ -87,6 +96,8 @@ static double inside_cost(const struct account *account, uint32_t node) {
 static double outside_cost(const struct account *account, uint32_t node) {
     const struct bp_header *header = &account->process->profile->header;
     uint32_t kind = kind_of(account, node);
+    if (is_python(account, node))
+        return header->python_outside / 256.0;
     if (kind == BP_FUNC_CALL)
         return header->outside / 256.0;
     return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_outside / 256.0 : 0;

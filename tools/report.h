@@ -33,4 +33,9 @@ int bp_report_json(const struct bp_model *model, const struct bp_report_settings
 /* Indices of the used functions in the asked order: a new array. */
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count);
 
+/* report_python.c: the DSL function below which a function of another Python module took most of
+ * its time, NULL if there is none, and how many other contexts of that kind there are. */
+const struct bp_function *bp_report_caller(const struct bp_model *model,
+                                           const struct bp_function *function, uint32_t *others);
+
 #endif

@@ -51,6 +51,25 @@ static const char *kind_name(uint32_t kind) {
     return names[kind];
 }
 
+/* The name is the one that people search for: module.qualname. */
+static void set_python(json_t *object, const struct bp_model *model,
+                       const struct bp_function *function) {
+    char name[1024];
+    uint32_t others;
+    const struct bp_function *caller = bp_report_caller(model, function, &others);
+    if (function->module[0]) {
+        snprintf(name, sizeof(name), "%s.%s", function->module, function->name);
+        bp_json_set_text(object, "name", name);
+    }
+    bp_json_set_text(object, "module", function->module);
+    bp_json_set_text(object, "file", function->file);
+    bp_json_set_count(object, "line", function->line);
+    if (!caller)
+        return;
+    snprintf(name, sizeof(name), "%s.%s", caller->module, caller->name);
+    bp_json_set_text(object, "called_from", caller->module[0] ? name : caller->name);
+}
+
 static json_t *make_function(const struct bp_model *model, const struct bp_function *function) {
     json_t *object = json_object();
     bp_json_set_text(object, "name", function->name);
@@ -58,11 +77,8 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set_text(object, "category", bp_category_name(function->category));
     bp_json_set_text(object, "group", function->group);
     bp_json_set_text(object, "kind", kind_name(function->kind));
-    if (function->module[0] || function->file[0]) {
-        bp_json_set_text(object, "module", function->module);
-        bp_json_set_text(object, "file", function->file);
-        bp_json_set_count(object, "line", function->line);
-    }
+    if (function->module[0] || function->file[0])
+        set_python(object, model, function);
     bp_json_set_count(object, "calls", function->calls);
     bp_json_set_count(object, "aborted", function->aborted);
     bp_json_set_count(object, "in_flight", function->in_flight);

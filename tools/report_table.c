@@ -36,19 +36,17 @@ static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, c
         fprintf(page->out, "  and %u more %s: --top %u\n", count - top, what, count);
 }
 
-const char *bp_report_name(const struct bp_function *function, char *text, size_t size) {
-    if (!function->module[0])
-        return function->name;
-    snprintf(text, size, "%s.%s", function->module, function->name);
-    return text;
-}
-
 /* A function of several libraries or lines is told apart by what follows its name. */
 static void function_row(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_function *function) {
     char name[300];
+    const char *label = bp_report_name(function, name, sizeof(name));
     fputs("  ", page->out);
-    bp_page_left(page, bp_report_name(function, name, sizeof(name)), 26);
+    if (function->module[0] && bp_page_columns(label) > 26) { /* its end tells it from others */
+        fprintf(page->out, "%s\n  ", label);
+        label = "";
+    }
+    bp_page_left(page, label, 26);
     cell_count(page, function->calls, 14);
     cell_time(page, function->self_s, 10);
     cell_time(page, function->total_s, 10);

@@ -135,7 +135,10 @@ static void print_running(const struct bp_page *page, const struct bp_model *mod
             rest_wall_s += function->wall_s;
             continue;
         }
-        label_of(function, label, sizeof(label));
+        if (function->module[0])
+            bp_report_callee(model, function, label, sizeof(label));
+        else
+            label_of(function, label, sizeof(label));
         framework_row(page, model, label, function->self_s, function->wall_s);
     }
     if (shown > FRAMEWORK_ROWS)

@@ -221,5 +221,7 @@ enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_ru
     for (size_t i = 0; subject->kind == BP_FUNC_CALL && i < sizeof(builtin) / sizeof(*builtin); i++)
         if (rule_matches(&builtin[i], subject))
             return (enum bp_category)builtin[i].category;
+    if (subject->flags & BP_FUNC_CHOSEN)
+        return BP_DSL; /* run --python asked for its module */
     return BP_FRAMEWORK;
 }

@@ -20,7 +20,8 @@ struct bp_rule_subject {
     const char *symbol;
     const char *module;
     const char *file;
-    uint32_t kind; /* enum bp_func_kind */
+    uint32_t kind;  /* enum bp_func_kind */
+    uint32_t flags; /* BP_FUNC_CHOSEN */
 };
 
 struct bp_rules;

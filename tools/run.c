@@ -22,6 +22,8 @@ struct settings {
     const char *output;
     struct bp_words hooks;
     bool no_wait;
+    struct bp_words python;
+    bool python_all;
     const char *device;
     const char *rules;
     bool quiet;
@@ -38,6 +40,12 @@ static const struct bp_option options[] = {
      bp_option_list, offsetof(struct settings, hooks)},
     {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
      offsetof(struct settings, no_wait)},
+    {"python", 0, "GLOB",
+     "measure the functions of the Python modules that match (default dsl); none: no Python "
+     "functions; may be repeated",
+     bp_option_list, offsetof(struct settings, python)},
+    {"python-all", 0, NULL, "measure every Python function", bp_option_flag,
+     offsetof(struct settings, python_all)},
     {"device", 0, "DEVICE",
      "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
      "libcudart",
@@ -57,6 +65,7 @@ const struct bp_command bp_command_run = {
     .next = "Examples:\n"
             "  battprof run -- ./run_batt -c 100\n"
             "  battprof run --hook 'libjansson.so*' -o first -- ./run_batt\n"
+            "  battprof run --python 'dsl' --python 'solvers.*' -- python run_batt.py\n"
             "Next: battprof report",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),
@@ -64,7 +73,7 @@ const struct bp_command bp_command_run = {
     .main = bp_cmd_run,
 };
 
-#define ENVIRONMENT 12
+#define ENVIRONMENT 14
 
 struct run {
     struct settings settings;
@@ -72,7 +81,8 @@ struct run {
     struct bp_probe probe;
     char *environment[ENVIRONMENT + 1];
     size_t assigned;
-    char hooks[4096]; /* comma separated, for BATTPROF_HOOK */
+    char hooks[4096];  /* comma separated, for BATTPROF_HOOK */
+    char python[2048]; /* the same for BATTPROF_PYTHON */
     char library[PATH_MAX];
     char directory[PATH_MAX];
     struct bp_session session;
@@ -94,6 +104,21 @@ static int check_hooks(struct run *run, struct bp_error *error) {
     }
     if (used >= size)
         return bp_error_set(error, BP_USAGE, "run: the --hook patterns are too long together");
+    return 0;
+}
+
+static int check_python(struct run *run, struct bp_error *error) {
+    size_t used = 0, size = sizeof run->python;
+    for (size_t i = 0; i < run->settings.python.count; i++) {
+        const char *word = run->settings.python.word[i];
+        if (strcmp(word, "none") == 0 && run->settings.python.count > 1)
+            return bp_error_set(error, BP_USAGE, "run: --python none goes with no other --python");
+        if (used < size)
+            used +=
+                (size_t)snprintf(run->python + used, size - used, "%s%s", used ? "," : "", word);
+    }
+    if (used >= 600) /* the most that the library takes */
+        return bp_error_set(error, BP_USAGE, "run: the --python globs are too long together");
     return 0;
 }
 
@@ -154,6 +179,10 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_HOOK", run->hooks);
     if (run->settings.no_wait)
         assign(run, "BATTPROF_WAIT", "0");
+    if (run->python[0])
+        assign(run, "BATTPROF_PYTHON", run->python);
+    if (run->settings.python_all)
+        assign(run, "BATTPROF_PYTHON_ALL", "1");
 }
 
 static int prepare(struct run *run, struct bp_error *error) {
@@ -232,7 +261,7 @@ static int start(struct run *run, char **command, struct bp_error *error) {
     struct bp_error trouble = {0};
     run->target.argv = command;
     run->target.environment = run->environment;
-    if (check_hooks(run, error) || use_device(run, error))
+    if (check_hooks(run, error) || check_python(run, error) || use_device(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);

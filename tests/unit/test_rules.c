@@ -23,7 +23,7 @@ static struct bp_rules *parse(const char *text) {
 
 static enum bp_category apply(const struct bp_rules *rules, const char *library, const char *symbol,
                               uint32_t kind, const char **group) {
-    struct bp_rule_subject subject = {library, symbol, "", "", kind};
+    struct bp_rule_subject subject = {library, symbol, "", "", kind, 0};
     return bp_rules_apply(rules, &subject, group);
 }
 
@@ -36,10 +36,12 @@ static void built_in(void) {
     CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_WAIT, &group), BP_FRAMEWORK);
     CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_IO, &group), BP_FRAMEWORK);
     CHECK_TEXT(group, "");
-    struct bp_rule_subject python = {"", "objects", "dsl", "/x/dsl.py", BP_FUNC_CALL};
+    struct bp_rule_subject python = {"", "objects", "dsl", "/x/dsl.py", BP_FUNC_CALL, 0};
     CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_DSL);
     python.module = "dsltools";
     CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_FRAMEWORK);
+    python.flags = BP_FUNC_CHOSEN;
+    CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_DSL);
     bp_rules_free(rules);
 }
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How functions of Python are told: by module and qualified name, anonymous ones with their place,
+ * and those of other modules with the DSL function that called them.
+ */
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/report_internal.h"
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *bp_report_name(const struct bp_function *function, char *text, size_t size) {
+    if (!function->module[0])
+        return function->name;
+    if (strchr(function->name, '<') && function->file[0])
+        snprintf(text, size, "%s.%s %s:%u", function->module, function->name,
+                 base_name(function->file), function->line);
+    else
+        snprintf(text, size, "%s.%s", function->module, function->name);
+    return text;
+}
+
+const struct bp_function *bp_report_caller(const struct bp_model *model,
+                                           const struct bp_function *function, uint32_t *others) {
+    uint32_t number = (uint32_t)(function - model->functions);
+    const struct bp_context *most = NULL;
+    *others = 0;
+    if (!function->module[0] || function->category == BP_DSL)
+        return NULL;
+    for (uint32_t i = 1; i < model->context_count; i++) {
+        const struct bp_context *context = &model->contexts[i];
+        if (context->function != number || context->parent == 0)
+            continue;
+        if (model->functions[model->contexts[context->parent].function].category != BP_DSL)
+            continue;
+        ++*others;
+        if (!most || context->total_s > most->total_s)
+            most = context;
+    }
+    *others -= *others > 0;
+    return most ? &model->functions[model->contexts[most->parent].function] : NULL;
+}
+
+void bp_report_callee(const struct bp_model *model, const struct bp_function *function, char *text,
+                      size_t size) {
+    char name[200], caller_name[200], more[24] = "";
+    uint32_t others;
+    const struct bp_function *caller = bp_report_caller(model, function, &others);
+    const char *own = bp_report_name(function, name, sizeof(name));
+    if (!caller) {
+        snprintf(text, size, "%s", own);
+        return;
+    }
+    if (others)
+        snprintf(more, sizeof(more), " +%u", others);
+    snprintf(text, size, "%s, called from %s%s", own,
+             bp_report_name(caller, caller_name, sizeof(caller_name)), more);
+}
