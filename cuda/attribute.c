@@ -7,6 +7,7 @@
 #include "cuda/attribute.h"
 
 #define NONE UINT32_MAX
+#define BLOCK 16 /* events that are sorted by insertion */
 
 /* An event's id: index of the interval, works after calls; the lowest bit is set for an end. */
 struct bp_sweep_event {
@@ -37,28 +38,41 @@ static int before(const struct bp_sweep_event *a, const struct bp_sweep_event *b
     return a->time != b->time ? a->time < b->time : a->id < b->id;
 }
 
-static void sift_down(struct bp_sweep_event *heap, uint64_t at, uint64_t count) {
-    struct bp_sweep_event moved = heap[at];
-    for (uint64_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && before(&heap[child], &heap[child + 1]))
-            child++;
-        if (!before(&moved, &heap[child]))
-            break;
-        heap[at] = heap[child];
+static void sort_block(struct bp_sweep_event *events, uint64_t count) {
+    for (uint64_t i = 1; i < count; i++) {
+        struct bp_sweep_event moved = events[i];
+        uint64_t k = i;
+        for (; k > 0 && before(&moved, &events[k - 1]); k--)
+            events[k] = events[k - 1];
+        events[k] = moved;
     }
-    heap[at] = moved;
 }
 
-/* Heap sort: in place and without recursion; libc's qsort may allocate. */
-static void sort_events(struct bp_sweep_event *events, uint64_t count) {
-    for (uint64_t i = count / 2; i-- > 0;)
-        sift_down(events, i, count);
-    for (uint64_t i = count; i-- > 1;) {
-        struct bp_sweep_event last = events[i];
-        events[i] = events[0];
-        events[0] = last;
-        sift_down(events, 0, i);
-    }
+/* Two sorted neighbours, of `left` and `right` events, to one. */
+static void merge(struct bp_sweep_event *events, uint64_t left, uint64_t right,
+                  struct bp_sweep_event *scratch) {
+    uint64_t a = 0, b = left, to = 0, end = left + right;
+    if (!before(&events[left], &events[left - 1]))
+        return;
+    while (!before(&events[left], &events[to])) /* these stay where they are */
+        to++;
+    for (uint64_t i = to; i < left; i++)
+        scratch[i] = events[i];
+    for (a = to; a < left; to++)
+        events[to] = b < end && before(&events[b], &scratch[a]) ? events[b++] : scratch[a++];
+}
+
+/* Merge sort, because records come nearly in order: neighbours that are in order cost one
+ * comparison. libc's qsort may allocate. */
+static void sort_events(struct bp_sweep_event *events, uint64_t count,
+                        struct bp_sweep_event *scratch) {
+    for (uint64_t i = 0; i < count; i += BLOCK)
+        sort_block(events + i, count - i < BLOCK ? count - i : BLOCK);
+    for (uint64_t width = BLOCK; width < count; width *= 2)
+        for (uint64_t i = 0; i + width < count; i += 2 * width) {
+            uint64_t rest = count - i - width;
+            merge(events + i, width, rest < width ? rest : width, scratch);
+        }
 }
 
 static void add_events(struct sweep *sweep, uint64_t id, uint64_t start, uint64_t end,
@@ -187,7 +201,7 @@ static void apply(struct sweep *sweep, uint64_t id) {
         push(list, index);
 }
 
-/* The lists of open works have room for all of them each. */
+/* The lists of open works have room for all of them each; behind the events is room for as many. */
 static void run(struct sweep *sweep, uint32_t *active, uint64_t limit) {
     sweep->open_calls.items = active;
     for (int i = 0; i < 3; i++)
@@ -197,7 +211,8 @@ static void run(struct sweep *sweep, uint32_t *active, uint64_t limit) {
     for (uint32_t i = 0; i < sweep->work_count; i++)
         add_events(sweep, (uint64_t)sweep->call_count + i, sweep->works[i].start,
                    sweep->works[i].end, limit);
-    sort_events(sweep->events, sweep->event_count);
+    sort_events(sweep->events, sweep->event_count,
+                sweep->events + 2 * ((size_t)sweep->call_count + sweep->work_count));
     for (uint64_t i = 0; i < sweep->event_count; i++) {
         apply(sweep, sweep->events[i].id);
         uint64_t next = i + 1 < sweep->event_count ? sweep->events[i + 1].time : limit;
@@ -211,7 +226,7 @@ static void run(struct sweep *sweep, uint32_t *active, uint64_t limit) {
 }
 
 static size_t events_size(uint32_t calls, uint32_t works) {
-    return ((size_t)calls + works) * 2 * sizeof(struct bp_sweep_event);
+    return ((size_t)calls + works) * 4 * sizeof(struct bp_sweep_event);
 }
 
 static size_t active_size(uint32_t calls, uint32_t works) {

@@ -94,7 +94,7 @@ struct bp_window {
     struct bp_busy busy[BP_ATTRIBUTE_DEVICES]; /* up to the horizon, in sum */
 };
 
-/* Bytes of memory for a window that holds that many: about 64 per call and 72 per work. */
+/* Bytes of memory for a window that holds that many: about 92 per call and 108 per work. */
 size_t bp_window_size(uint32_t calls, uint32_t works);
 
 /* `memory` is of bp_window_size bytes, aligned to 8, and must stay. */
