@@ -45,6 +45,10 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     struct bp_open_call *call = &own->open[own->depth];
     *call = (struct bp_open_call){.start = bp_clock_now(bp_process.clock), .class = class};
     call->node = ((const struct bp_node *)entry->node)->index;
+    if (bp_cuda.host_only) {
+        call->copy = bp_cuda_copy_of(class, arguments);
+        return;
+    }
     if (bp_cuda_submits(class))
         call->slot = bp_slot_open(call->start, class);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
@@ -64,7 +68,8 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
                    const struct bp_registers *arguments) {
     int saved = errno;
-    struct bp_cuda_thread *own = bp_cuda_is_active() ? thread_get(thread) : NULL;
+    struct bp_cuda_thread *own =
+        bp_cuda_is_active() || bp_cuda.host_only ? thread_get(thread) : NULL;
     if (own) {
         if (own->depth < BP_CUDA_NESTING)
             open_call(own, entry, class, arguments);
@@ -124,6 +129,24 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         note_content(own, call);
 }
 
+static void close_host_call(const struct bp_cuda_thread *own, const struct bp_open_call *call,
+                            const struct bp_entry *entry, uint64_t now, const uint64_t *result) {
+    struct bp_work_record work = {.start = entry->start,
+                                  .end = now,
+                                  .bytes = call->copy.bytes,
+                                  .thread = own->index,
+                                  .node = call->node,
+                                  .direction = (uint8_t)call->copy.direction};
+    if (!bp_cuda_is_copy(call->class) || call->copy.direction < 0 || !result ||
+        (uint32_t)*result != 0)
+        return;
+    int blocks = bp_cuda_blocks(call->class);
+    work.flags = BP_TRANSFER_HOST_ONLY | (blocks ? 0 : BP_TRANSFER_ASYNC);
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    bp_sums_host_copy(&work, blocks);
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
 static void drain_own(struct bp_cuda_thread *own) {
     uint32_t waiting = own->head - __atomic_load_n(&own->tail, __ATOMIC_RELAXED);
     if (waiting == BP_CUDA_QUEUE / 2)
@@ -143,6 +166,13 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
         return;
     uint32_t depth = own->depth - 1;
+    if (bp_cuda.host_only) {
+        own->depth = depth;
+        if (depth < BP_CUDA_NESTING)
+            close_host_call(own, &own->open[depth], entry, now, result);
+        errno = saved;
+        return;
+    }
     begin_change(own);
     if (depth < BP_CUDA_NESTING)
         queue_call(own, &own->open[depth], entry, now);

@@ -8,6 +8,8 @@
 #include "cuda/internal.h"
 #include "profile/clock.h"
 
+#define PERIOD_MS 1000
+
 struct bp_cuda bp_cuda;
 
 static struct {
@@ -41,6 +43,7 @@ void bp_cuda_reason(uint32_t what, uint32_t flags, const char *reason) {
         snprintf(collector->reason, sizeof collector->reason, "%s", reason);
     collector->flags |= flags;
     collector->state = what;
+    bp_cuda.host_only = what == BP_COLLECTOR_HOST && bp_cuda.pid == bp_process.pid;
 }
 
 void bp_cuda_note_found(void) {
@@ -134,6 +137,8 @@ static void go(struct bp_collector *collector) {
         return;
     }
     collector->state = BP_COLLECTOR_ACTIVE;
+    if (bp_cupti.ActivityFlushPeriod)
+        bp_cupti.ActivityFlushPeriod(PERIOD_MS); /* by CUPTI's thread, should ours be stuck */
     bp_process.finish = finish;
     on_exit(at_exit, NULL); /* runs before the handlers of what was there already */
     __atomic_store_n(&bp_cuda.active, 1, __ATOMIC_RELEASE);

@@ -73,12 +73,14 @@ static void note_running(void) {
     bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
 }
 
-static void fold(uint64_t begin, int last) {
+static void fold(uint64_t begin, int last, int flushed) {
     uint64_t mask = bp_lock(&bp_cuda.lock);
     bp_cuda_fold(begin, 0);
-    look_for_theft(last);
+    if (flushed)
+        look_for_theft(last);
     if (last) {
-        note_running();
+        if (flushed)
+            note_running();
         bp_cuda_fold(begin, 1);
     }
     bp_unlock(&bp_cuda.lock, mask);
@@ -114,7 +116,7 @@ static void flush(int last) {
         state.described = 1;
         bp_device_describe();
     }
-    fold(begin, last);
+    fold(begin, last, 1);
 }
 
 static void *run(void *unused) {
@@ -165,5 +167,5 @@ void bp_flush_finish(void) {
         return;
     bp_cuda_reason(BP_COLLECTOR_STOPPED, 0,
                    "CUPTI did not return from a flush: its last device records are missing");
-    fold(bp_clock_now(bp_process.clock), 1);
+    fold(bp_clock_now(bp_process.clock), 1, 0);
 }

@@ -120,12 +120,15 @@ struct bp_work_record {
     uint64_t bytes;
     uint32_t thread, node;
     uint32_t device;
-    uint8_t direction, source, target, async;
+    uint8_t direction, source, target;
+    uint8_t flags; /* BP_TRANSFER_* */
 };
 uint32_t bp_sums_transfer(const struct bp_work_record *work);
 uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name);
 struct bp_transfer *bp_sums_transfer_at(uint32_t index);
 void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node);
+/* A copy without records of the device: all of its call's time. */
+void bp_sums_host_copy(const struct bp_work_record *work, int blocks);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
 
@@ -161,7 +164,8 @@ struct bp_cuda {
     struct bp_lock lock;
     uint32_t mode; /* enum bp_collector_mode */
     uint32_t hash;
-    uint32_t active; /* CUPTI runs, in process `pid` */
+    uint32_t active;    /* CUPTI runs, in process `pid` */
+    uint32_t host_only; /* it does not: copies are timed by their calls */
     int32_t pid;
     struct bp_cuda_thread *threads;
     uint64_t started; /* ticks */

@@ -182,7 +182,9 @@ static void take_copy(const void *record, uint32_t correlation, int peer) {
                                    .direction = (uint8_t)direction,
                                    .source = source,
                                    .target = target,
-                                   .async = bp_cupti_MEMCPY_flags(record) & BP_CUPTI_FLAG_ASYNC},
+                                   .flags = bp_cupti_MEMCPY_flags(record) & BP_CUPTI_FLAG_ASYNC
+                                                ? BP_TRANSFER_ASYNC
+                                                : 0},
                           .correlation = correlation};
     copy.kind = direction == BP_H2D || direction == BP_D2H ? BP_WORK_COPY : BP_WORK_OTHER;
     struct bp_slot *slot;
@@ -199,7 +201,9 @@ static void take_memset(const void *record) {
                                   .device = bp_cupti_MEMSET_deviceId(record),
                                   .direction = BP_MEMSET,
                                   .target = memory_of((uint8_t)bp_cupti_MEMSET_memoryKind(record)),
-                                  .async = bp_cupti_MEMSET_flags(record) & BP_CUPTI_FLAG_ASYNC},
+                                  .flags = bp_cupti_MEMSET_flags(record) & BP_CUPTI_FLAG_ASYNC
+                                               ? BP_TRANSFER_ASYNC
+                                               : 0},
                          .correlation = bp_cupti_MEMSET_correlationId(record),
                          .kind = BP_WORK_OTHER};
     take_work(&set);
@@ -227,7 +231,7 @@ static void take_migration(const void *record) {
                  .direction = up ? BP_H2D : BP_D2H,
                  .source = BP_MEMORY_MANAGED,
                  .target = BP_MEMORY_MANAGED,
-                 .async = 1},
+                 .flags = BP_TRANSFER_ASYNC},
         .kind = BP_WORK_COPY};
     if (kind == BP_CUPTI_UVM_HTOD || kind == BP_CUPTI_UVM_DTOH)
         take_work(&copy);

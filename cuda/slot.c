@@ -17,7 +17,6 @@ static struct {
     uint32_t next;   /* number of the last one handed out */
     uint32_t oldest; /* all before it are done */
     uint32_t newest_done;
-    uint64_t given_up;
 } state;
 
 static struct bp_slot *slots_get(void) {
@@ -110,6 +109,7 @@ void bp_slot_count(uint64_t *unknown, uint64_t *running) {
         if (slot->sequence != i || !slot->returned || slot->time)
             continue;
         *unknown += slot->state == BP_SLOT_OPEN;
-        *running += slot->state == BP_SLOT_SEEN;
+        /* What later calls have passed was empty, or recorded into a graph. */
+        *running += slot->state == BP_SLOT_SEEN && (int32_t)(state.newest_done - i) < 0;
     }
 }

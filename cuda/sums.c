@@ -83,7 +83,7 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
                               .direction = work->direction,
                               .source = work->source,
                               .target = work->target,
-                              .flags = work->async ? BP_TRANSFER_ASYNC : 0};
+                              .flags = work->flags};
     uint32_t index = get(&bp_sums.transfers, &key.thread, 0);
     struct bp_transfer *transfer = bp_sums_transfer_at(index);
     if (!transfer)
@@ -99,7 +99,8 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
         transfer->small_bytes += work->bytes;
         transfer->small_time += time;
     }
-    note_speed(work, time);
+    if (!(work->flags & BP_TRANSFER_HOST_ONLY))
+        note_speed(work, time);
     return index;
 }
 
@@ -167,6 +168,19 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node) {
     ((struct bp_split *)bp_sums.splits.items[index])->calls++;
     state.blocks[index] = bp_cuda_blocks(call->class) != 0;
     state.launches[index] = launch_node;
+}
+
+void bp_sums_host_copy(const struct bp_work_record *work, int blocks) {
+    uint64_t time = work->end - work->start;
+    struct bp_transfer *transfer = bp_sums_transfer_at(bp_sums_transfer(work));
+    uint32_t index = split_of(work->thread, work->node);
+    if (!transfer || index == BP_TABLE_NONE || !blocks)
+        return;
+    struct bp_split *split = bp_sums.splits.items[index];
+    transfer->exposed += time;
+    split->calls++;
+    split->time += time;
+    split->transfer += time;
 }
 
 static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {

@@ -25,6 +25,8 @@ struct settings {
     struct bp_words python;
     bool python_all;
     const char *device;
+    const char *cuda;
+    bool check_transfers;
     const char *rules;
     bool quiet;
 };
@@ -50,6 +52,13 @@ static const struct bp_option options[] = {
      "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
      "libcudart",
      bp_option_text, offsetof(struct settings, device)},
+    {"cuda", 0, "MODE",
+     "how much to record of CUDA: full (default), transfers (no kernels), wrappers (calls only) or "
+     "off",
+     bp_option_text, offsetof(struct settings, cuda)},
+    {"check-transfers", 0, NULL,
+     "compare the contents of copies, to find data that is copied twice or comes back unchanged",
+     bp_option_flag, offsetof(struct settings, check_transfers)},
     {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      offsetof(struct settings, rules)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
@@ -73,7 +82,7 @@ const struct bp_command bp_command_run = {
     .main = bp_cmd_run,
 };
 
-#define ENVIRONMENT 14
+#define ENVIRONMENT 16
 
 struct run {
     struct settings settings;
@@ -170,6 +179,28 @@ static int use_device(struct run *run, struct bp_error *error) {
                         device);
 }
 
+static int check_cuda(const struct run *run, struct bp_error *error) {
+    static const char *const modes[] = {"full", "transfers", "wrappers", "off"};
+    for (size_t i = 0; run->settings.cuda && i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(run->settings.cuda, modes[i]) == 0)
+            return 0;
+    if (!run->settings.cuda)
+        return 0;
+    return bp_error_set(error, BP_USAGE, "run: --cuda '%s': write full, transfers, wrappers or off",
+                        run->settings.cuda);
+}
+
+/* The driver opens what the variable names and tells it when CUDA starts. */
+static void assign_cuda(struct run *run) {
+    const char *mode = run->settings.cuda, *other = getenv("CUDA_INJECTION64_PATH");
+    if (mode)
+        assign(run, "BATTPROF_CUDA", mode);
+    if (run->settings.check_transfers)
+        assign(run, "BATTPROF_CUDA_HASH", "1");
+    if (!(other && other[0]) && (!mode || !strcmp(mode, "full") || !strcmp(mode, "transfers")))
+        assign(run, "CUDA_INJECTION64_PATH", run->library);
+}
+
 static void fill_environment(struct run *run) {
     assign_before(run, "LD_PRELOAD", run->library);
     assign(run, "BATTPROF_DIR", run->directory);
@@ -183,6 +214,7 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_PYTHON", run->python);
     if (run->settings.python_all)
         assign(run, "BATTPROF_PYTHON_ALL", "1");
+    assign_cuda(run);
 }
 
 static int prepare(struct run *run, struct bp_error *error) {
@@ -261,7 +293,8 @@ static int start(struct run *run, char **command, struct bp_error *error) {
     struct bp_error trouble = {0};
     run->target.argv = command;
     run->target.environment = run->environment;
-    if (check_hooks(run, error) || check_python(run, error) || use_device(run, error))
+    if (check_hooks(run, error) || check_python(run, error) || use_device(run, error) ||
+        check_cuda(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);
