@@ -165,10 +165,12 @@ static void repeated_copies(const struct finding *finding) {
                make_text("the host has these bytes already"));
 }
 
-static const char *caller_name(const struct bp_model *model, uint32_t function) {
-    if (function == BP_NO_FUNCTION)
+static const char *caller_name(const struct bp_model *model, uint32_t number, char text[200]) {
+    if (number == BP_NO_FUNCTION)
         return "(unknown caller)";
-    return model->functions[function].name;
+    const struct bp_function *function = &model->functions[number];
+    snprintf(text, 200, "%s%s%s", function->module, function->module[0] ? "." : "", function->name);
+    return text;
 }
 
 static int compare_advice(const void *a, const void *b) {
@@ -182,7 +184,8 @@ static int compare_advice(const void *a, const void *b) {
 void bp_model_advise(struct bp_model *model) {
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
-        struct finding finding = {model, transfer, caller_name(model, transfer->caller)};
+        char name[200];
+        struct finding finding = {model, transfer, caller_name(model, transfer->caller, name)};
         repeated_copies(&finding);
         /* Without device records nothing is known of what could be reached. */
         if (transfer->direction > BP_D2H || !(best_rate(&finding) > 0))

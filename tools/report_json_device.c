@@ -10,8 +10,18 @@ static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "memset"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
-static const char *function_name(const struct bp_model *model, uint32_t function) {
-    return function == BP_NO_FUNCTION ? "" : model->functions[function].name;
+/* As in `functions`: module.qualname of Python functions; "" if there is none. */
+static void set_function(json_t *object, const char *key, const struct bp_model *model,
+                         uint32_t number) {
+    char name[1024];
+    if (number == BP_NO_FUNCTION) {
+        bp_json_set_text(object, key, "");
+        return;
+    }
+    const struct bp_function *function = &model->functions[number];
+    snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
+             function->name);
+    bp_json_set_text(object, key, name);
 }
 
 static json_t *make_device(const struct bp_model *model, const struct bp_model_device *device) {
@@ -85,8 +95,8 @@ static json_t *make_transfer(const struct bp_model *model,
     const struct bp_model_device *device = &model->devices[transfer->device];
     json_t *object = json_object();
     bp_json_set_text(object, "direction", directions[transfer->direction]);
-    bp_json_set_text(object, "function", function_name(model, transfer->caller));
-    bp_json_set_text(object, "call", function_name(model, transfer->call));
+    set_function(object, "function", model, transfer->caller);
+    set_function(object, "call", model, transfer->call);
     bp_json_set_count(object, "device", device->index);
     bp_json_set_text(object, "source", memories[transfer->source]);
     bp_json_set_text(object, "target", memories[transfer->target]);
@@ -111,7 +121,7 @@ static json_t *make_kernel(const struct bp_model *model, const struct bp_model_k
     bp_json_set_text(object, "name", kernel->name);
     bp_json_set_count(object, "count", kernel->count);
     bp_json_set(object, "device_s", kernel->device_s);
-    bp_json_set_text(object, "launched_by", function_name(model, kernel->caller));
+    set_function(object, "launched_by", model, kernel->caller);
     bp_json_set_text(object, "category", kernel->dsl ? "dsl" : "framework");
     bp_json_set_count(object, "device", model->devices[kernel->device].index);
     bp_json_set(object, "wait_s", kernel->wait_s);
@@ -174,7 +184,7 @@ json_t *bp_report_json_advice(const struct bp_model *model) {
         bp_json_set(object, "saves_s", advice->saves_s);
         bp_json_set_text(object, "why", advice->why);
         bp_json_set_count(object, "bytes", advice->bytes);
-        bp_json_set_text(object, "function", function_name(model, advice->function));
+        set_function(object, "function", model, advice->function);
         json_array_append_new(list, object);
     }
     return list;
