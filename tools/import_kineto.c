@@ -67,8 +67,8 @@ static uint32_t python_func(struct bp_trace *trace, const char *name) {
     char *suffix = strstr(module, ".py");
     if (suffix)
         *suffix = 0;
-    struct bp_trace_func func = {(char *)close + 3,        "",           file, module,
-                                 (uint32_t)atoi(open + 1), BP_FUNC_CALL, 0};
+    struct bp_trace_func func = {(char *)close + 3,        "",           file,          module,
+                                 (uint32_t)atoi(open + 1), BP_FUNC_CALL, BP_FUNC_PYTHON};
     return bp_trace_func(trace, &func);
 }
 

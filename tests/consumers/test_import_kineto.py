@@ -57,9 +57,9 @@ class Kineto(ImportTest):
         self.assertAlmostEqual(report["framework"]["cuda_api_s"], (200 + 20 + 600) * 1e-6)
         self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 0)
         self.assertEqual(report["transfer_list"][0]["function"], "aten::copy_")
-        self.assertEqual(report["kernels"][0]["launched_by"], "objects")
+        self.assertEqual(report["kernels"][0]["launched_by"], "dsl.objects")
         self.assertEqual(report["thread_list"][0]["name"], "main")
-        python = function(report, "objects")
+        python = function(report, "dsl.objects")
         self.assertEqual((python["module"], python["line"], python["category"]), ("dsl", 17, "dsl"))
 
     def test_old_names(self):
