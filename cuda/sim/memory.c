@@ -10,6 +10,9 @@
 #include "cuda/sim/internal.h"
 
 #define PAGE 4096
+#ifndef MADV_POPULATE_WRITE
+#    define MADV_POPULATE_WRITE 23 /* Linux 5.14; older ones refuse it and nothing is lost */
+#endif
 
 static struct {
     int lock;
@@ -81,6 +84,22 @@ static void tell(const struct bp_sim_region *region, unsigned operation) {
     bp_sim_emit(&record);
 }
 
+/* Pages are made here, where CUDA too takes its time, and not by the first copy, which would then
+ * take longer than the model says. Beyond this they are left to come when they are used. */
+#define PREPARED ((size_t)256 << 20)
+
+static void *map(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (size <= PREPARED) {
+        madvise(memory, size, MADV_HUGEPAGE);
+        madvise(memory, size, MADV_POPULATE_WRITE);
+    }
+    return memory;
+}
+
 static bool charge(int device, size_t size) {
     size_t unused, total;
     if (bp_sim_memory_info(&unused, &total) || size > unused)
@@ -102,9 +121,8 @@ int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind) {
     region.size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
     if (region.size < size || (kind != BP_SIM_PINNED && !charge(region.device, region.size)))
         return cudaErrorMemoryAllocation;
-    void *mapped = mmap(NULL, region.size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED)
+    void *mapped = map(region.size);
+    if (!mapped)
         return cudaErrorMemoryAllocation;
     region.start = (uintptr_t)mapped;
     error = add_locked(&region);

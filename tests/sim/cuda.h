@@ -43,6 +43,8 @@ int cudaStreamBeginCapture(stream_t stream, int mode);
 int cudaStreamEndCapture(stream_t stream, graph_t *graph);
 int cudaGraphInstantiate(graph_t *executable, graph_t graph, unsigned long long flags);
 int cudaGraphLaunch(graph_t executable, stream_t stream);
+int cudaGraphDestroy(graph_t graph);
+int cudaGraphExecDestroy(graph_t executable);
 int cudaLaunchHostFunc(stream_t stream, void (*function)(void *), void *data);
 int cudaEventCreate(event_t *event);
 int cudaEventDestroy(event_t event);

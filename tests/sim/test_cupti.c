@@ -141,6 +141,7 @@ static void run(void) {
         MUST(cudaStreamSynchronize(stream));
     }
     MUST(cudaDeviceSynchronize());
+    MUST(cudaStreamDestroy(stream));
 }
 
 static void check_complete(void) {
@@ -148,7 +149,7 @@ static void check_complete(void) {
           "%zu copies, %zu kernels, %zu fills", seen.memcpys, seen.kernels, seen.memsets);
     CHECK(seen.bytes == (size_t)ROUNDS * COPY, "%zu bytes", seen.bytes);
     CHECK(seen.externals == ROUNDS, "%zu external ids", seen.externals);
-    CHECK(seen.calls == 4 * ROUNDS + 4, "%zu calls", seen.calls);
+    CHECK(seen.calls == 4 * ROUNDS + 5, "%zu calls", seen.calls);
     CHECK(seen.syncs == ROUNDS + 1 && seen.memories == 2, "%zu syncs, %zu memory", seen.syncs,
           seen.memories);
     CHECK(seen.dropped == 0, "%zu dropped", seen.dropped);

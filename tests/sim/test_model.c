@@ -15,6 +15,11 @@
 #define DOWN_MS ((double)SIZE / 12800e3)
 #define KERNEL_MS 3.0
 #define RUNS 5
+#ifdef __SANITIZE_THREAD__
+#    define SANITIZED 1
+#else
+#    define SANITIZED 0
+#endif
 
 static const size_t sizes[] = {sizeof(int *), sizeof(int), sizeof(int), 0};
 
@@ -68,11 +73,17 @@ static bool near(double got, double wanted) {
 }
 
 static void check_blocking(char *host, int direction, double wanted, const char *name) {
-    double began = now_ms();
-    MUST(direction == H2D ? cudaMemcpy(t.device, host, SIZE, H2D)
-                          : cudaMemcpy(host, t.device, SIZE, D2H));
-    double took = now_ms() - began;
-    CHECK(took >= wanted && took < wanted * 3 + 50, "%s: %.3f ms, not %.3f", name, took, wanted);
+    double least = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        double began = now_ms();
+        MUST(direction == H2D ? cudaMemcpy(t.device, host, SIZE, H2D)
+                              : cudaMemcpy(host, t.device, SIZE, D2H));
+        double took = now_ms() - began;
+        CHECK(took >= wanted, "%s: %.3f ms, not %.3f", name, took, wanted);
+        least = took < least ? took : least;
+    }
+    CHECK(least < wanted * 3 + 50 || SANITIZED, "%s: %.3f ms, not %.3f", name, least, wanted);
+    printf("%s: %.3f ms, the model says %.3f\n", name, least, wanted);
 }
 
 static void test_blocking(void) {
@@ -212,6 +223,8 @@ static void test_graph(void) {
     MUST(cudaStreamSynchronize(t.stream[0]));
     MUST(cudaMemcpy(values, t.device, sizeof values, D2H));
     CHECK(values[7] == 4 && called, "the graph gave %d", values[7]);
+    MUST(cudaGraphExecDestroy(executable));
+    MUST(cudaGraphDestroy(graph));
 }
 
 static void test_errors(void) {
@@ -283,8 +296,10 @@ static double threads_ms(int first, int second) {
 static void test_threads(void) {
     threads_ms(0, 1); /* makes the contexts */
     double shared = threads_ms(0, 0), apart = threads_ms(0, 1);
-    if (apart >= shared * 0.8) /* a busy machine: once more */
-        apart = threads_ms(0, 1);
+    for (int i = 0; i < RUNS && apart >= shared * 0.8; i++) { /* a busy machine: once more */
+        double again = threads_ms(0, 1);
+        apart = again < apart ? again : apart;
+    }
     CHECK(shared >= 2 * 20 * KERNEL_MS, "40 kernels on one device in %.1f ms", shared);
     CHECK(apart < shared * 0.8, "two devices: %.1f ms, one: %.1f", apart, shared);
 }
@@ -342,6 +357,9 @@ int main(void) {
     test_threads();
     test_peers();
     test_registered();
+    for (int i = 0; i < 2; i++)
+        MUST(cudaStreamDestroy(t.stream[i]));
+    MUST(cudaStreamDestroy(t.nonblocking));
     MUST(cudaFree(t.device));
     MUST(cudaFreeHost(t.pinned));
     CHECK(cudaFree(t.pageable) == cudaErrorInvalidValue, "not CUDA's memory");
