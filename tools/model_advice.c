@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What could be saved on transfers, as sentences with figures: each sort of finding is one function
- * that looks at one row of transfers. Estimates use what the device itself has shown: the rate of
- * its best copy and the latency of its shortest. Only host time that was really exposed can be
- * saved; copies that were hidden cost nothing.
+ * What could be saved on transfers and allocation, as sentences with figures: each sort of finding
+ * is one function that looks at one row of transfers. Estimates use what the device itself has
+ * shown: the rate of its best copy and the latency of its shortest. Only host time that was really
+ * exposed can be saved; copies that were hidden cost nothing.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,8 +27,9 @@ static const char *const direction_words[] = {"to the device", "from the device"
 
 struct finding {
     struct bp_model *model;
-    const struct bp_model_transfer *transfer;
-    const char *caller;
+    const struct bp_model_transfer *transfer; /* NULL if it is about a function itself */
+    uint32_t function;                        /* that causes it */
+    const char *caller;                       /* its name */
 };
 
 __attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...) {
@@ -61,7 +62,7 @@ static void advise(const struct finding *finding, double saves_s, uint64_t bytes
         .why = why,
         .saves_s = saves_s,
         .bytes = bytes,
-        .function = finding->transfer->caller,
+        .function = finding->function,
     };
 }
 
@@ -82,19 +83,26 @@ static double ideal_s(const struct finding *finding, double bytes, double copies
     return bytes / best_rate(finding) + copies * device->latency_s[transfer->direction];
 }
 
+/* Batching saves the latency of all copies but one per batch, as far as it was exposed. The rate
+ * says nothing here: where there are only small copies, the best rate is one of them. */
 static void small_copies(const struct finding *finding) {
     const struct bp_model_transfer *transfer = finding->transfer;
+    const struct bp_model_device *device = &finding->model->devices[transfer->device];
+    double latency_s = device->latency_s[transfer->direction];
+    double count = (double)transfer->small_count;
     if (transfer->small_count < MANY || !(transfer->device_s > 0))
         return;
-    double exposed_s = transfer->exposed_s * transfer->small_s / transfer->device_s;
-    double bytes = (double)transfer->small_bytes;
-    double saves_s = exposed_s - ideal_s(finding, bytes, 1 + bytes / BATCH);
+    if (latency_s == 0 || latency_s > transfer->min_s)
+        latency_s = transfer->min_s;
+    double batches = 1 + (double)transfer->small_bytes / BATCH;
+    double saves_s = (count - batches) * latency_s * transfer->exposed_s / transfer->device_s;
     advise(finding, saves_s, transfer->small_bytes,
            make_text("%s: %llu small copies %s, %.0f bytes on average", finding->caller,
                      (unsigned long long)transfer->small_count,
-                     direction_words[transfer->direction], bytes / (double)transfer->small_count),
-           make_text("each costs its latency (%.1f us), not its bytes; gather them and copy once",
-                     1e6 * transfer->small_s / (double)transfer->small_count));
+                     direction_words[transfer->direction], (double)transfer->small_bytes / count),
+           make_text("each costs its latency (%.1f of %.1f us), not its bytes; gather them and "
+                     "copy once",
+                     1e6 * latency_s, 1e6 * transfer->small_s / count));
 }
 
 static bool is_pageable(const struct bp_model_transfer *transfer) {
@@ -165,6 +173,24 @@ static void repeated_copies(const struct finding *finding) {
                make_text("the host has these bytes already"));
 }
 
+/* Allocation synchronises and is slow: a program that allocates again and again need not. */
+static void allocations(struct bp_model *model, uint32_t number) {
+    static const char *const words[] = {"cudaMalloc", "cudaFree",  "cudaHostAlloc",
+                                        "cuMemAlloc", "cuMemFree", "cuMemHostAlloc"};
+    const struct bp_function *function = &model->functions[number];
+    struct finding finding = {model, NULL, number, function->name};
+    bool allocates = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        allocates |= strncmp(function->name, words[i], strlen(words[i])) == 0;
+    if (!function->cuda || !allocates || function->calls < MANY)
+        return;
+    double saves_s = function->self_s - function->transfer_s - function->kernel_wait_s;
+    saves_s *= 1 - 1 / (double)function->calls;
+    advise(&finding, saves_s, 0,
+           make_text("%s: called %llu times", function->name, (unsigned long long)function->calls),
+           make_text("keep the memory, or take it from a pool (cudaMallocAsync)"));
+}
+
 static const char *caller_name(const struct bp_model *model, uint32_t number, char text[200]) {
     if (number == BP_NO_FUNCTION)
         return "(unknown caller)";
@@ -185,7 +211,8 @@ void bp_model_advise(struct bp_model *model) {
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
         char name[200];
-        struct finding finding = {model, transfer, caller_name(model, transfer->caller, name)};
+        struct finding finding = {model, transfer, transfer->caller,
+                                  caller_name(model, transfer->caller, name)};
         repeated_copies(&finding);
         /* Without device records nothing is known of what could be reached. */
         if (transfer->direction > BP_D2H || !(best_rate(&finding) > 0))
@@ -195,6 +222,8 @@ void bp_model_advise(struct bp_model *model) {
         synchronous_copies(&finding);
         migrations(&finding);
     }
+    for (uint32_t i = 0; i < model->function_count; i++)
+        allocations(model, i);
     if (model->advice_count)
         qsort(model->advice, model->advice_count, sizeof(*model->advice), compare_advice);
 }

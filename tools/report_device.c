@@ -49,6 +49,15 @@ static void cell_time(const struct bp_page *page, double s, int width) {
     bp_page_right(page, bp_page_time(page, s, text), width);
 }
 
+/* "simulated device T4": the maker's prefix belongs to real ones. */
+static const char *device_name(const struct bp_model_device *device) {
+    static const char *const prefixes[] = {"Tesla ", "NVIDIA "};
+    for (size_t i = 0; device->simulated && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(device->name, prefixes[i], strlen(prefixes[i])) == 0)
+            return device->name + strlen(prefixes[i]);
+    return device->name[0] ? device->name : "unknown";
+}
+
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model) {
     const char *dot = page->utf8 ? " · " : ", ";
     char share[3][32];
@@ -57,8 +66,8 @@ void bp_report_device_line(const struct bp_page *page, const struct bp_model *mo
         if (device->busy_s == 0 && (model->device_count > 1 || !device->name[0]))
             continue;
         fprintf(page->out, "%sdevice %.40s%sbusy %s%skernels %s%scopies %s\n",
-                device->simulated ? "simulated " : "", device->name[0] ? device->name : "unknown",
-                dot, bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
+                device->simulated ? "simulated " : "", device_name(device), dot,
+                bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
                 bp_page_share(device->compute_s, model->wall_s, share[1]), dot,
                 bp_page_share(device->copy_s, model->wall_s, share[2]));
     }

@@ -32,6 +32,8 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     bp_json_set_count(object, "index", device->index);
     bp_json_set_count(object, "memory_bytes", device->memory);
     bp_json_set(object, "busy_s", device->busy_s);
+    double idle_s = model->wall_s - device->busy_s;
+    bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
     bp_json_set(object, "copy_s", device->copy_s);
     bp_json_set(object, "compute_s", device->compute_s);
     bp_json_set(object, "busy_pct", model->wall_s > 0 ? 100 * device->busy_s / model->wall_s : 0);
