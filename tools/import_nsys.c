@@ -98,6 +98,57 @@ static void take_range(struct nsys *nsys, sqlite3_stmt *row) {
     bp_trace_frame(nsys->trace, &frame);
 }
 
+static uint16_t os_call_kind(const char *name) {
+    static const char *const waits[] = {"accept",
+                                        "clock_nanosleep",
+                                        "epoll_",
+                                        "futex",
+                                        "nanosleep",
+                                        "pause",
+                                        "poll",
+                                        "ppoll",
+                                        "pselect",
+                                        "pthread_barrier_",
+                                        "pthread_cond_",
+                                        "pthread_join",
+                                        "pthread_mutex_lock",
+                                        "pthread_rwlock_",
+                                        "select",
+                                        "sem_",
+                                        "sigwait",
+                                        "sleep",
+                                        "usleep",
+                                        "wait"};
+    static const char *const files[] = {"close", "fclose", "fdatasync", "fflush", "fget", "fopen",
+                                        "fput",  "fread",  "fsync",     "fwrite", "open", "pread",
+                                        "put",   "pwrite", "read",      "write"};
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+        if (strncmp(name, waits[i], strlen(waits[i])) == 0)
+            return BP_FUNC_WAIT;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (strncmp(name, files[i], strlen(files[i])) == 0)
+            return BP_FUNC_IO;
+    return BP_FUNC_CALL;
+}
+
+/* Of threads that use CUDA: others are Nsight's own, or wait for it. */
+static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
+    uint64_t global = number(row, 2);
+    int64_t key[2] = {process_of(global), (int64_t)(global & 0xffffff)};
+    uint32_t thread = bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+    const char *name = text(row, 3);
+    if (thread == BP_TABLE_NONE)
+        return;
+    struct bp_trace_func func = {(char *)name, "libc", "", "", 0, os_call_kind(name), 0};
+    struct bp_trace_frame frame = {
+        .start = number(row, 0),
+        .end = number(row, 1),
+        .thread = thread,
+        .func = bp_trace_func(nsys->trace, &func),
+    };
+    bp_trace_frame(nsys->trace, &frame);
+}
+
 static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
     struct bp_trace_work work = {
         .start = number(row, 0),
@@ -216,6 +267,10 @@ static void read_tables(struct nsys *nsys) {
          "SELECT n.start, n.end, n.globalTid, COALESCE(n.text, s.value) FROM NVTX_EVENTS n"
          " LEFT JOIN StringIds s ON s.id = n.textId WHERE n.eventType = 59 AND n.end NOT NULL",
          take_range);
+    each(nsys, "OSRT_API",
+         "SELECT o.start, o.end, o.globalTid, s.value FROM OSRT_API o"
+         " JOIN StringIds s ON s.id = o.nameId",
+         take_os_call);
     each(nsys, "CUPTI_ACTIVITY_KIND_KERNEL",
          "SELECT k.start, k.end, k.deviceId, k.correlationId, k.globalPid, s.value"
          " FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = k.demangledName",

@@ -4,6 +4,7 @@
  * open, as a target does it while it runs. Clocks of other tools are coarse (Kineto: whole
  * microseconds), so calls may overlap without nesting: such a call is taken as an inner one that
  * ends with its outer one if most of it lies within, else the outer one ends where it begins.
+ * What a CUDA call calls of the system is part of the CUDA call, as it is in a target.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,12 +107,24 @@ static void make_room(struct placer *placer, struct bp_trace_frame *frame) {
     }
 }
 
+static bool is_cuda(const struct placer *placer, const struct bp_trace_frame *frame) {
+    return placer->trace->funcs[frame->func].flags & BP_FUNC_CUDA;
+}
+
+static bool is_within_cuda(const struct placer *placer) {
+    for (uint32_t i = placer->depth; i-- > 0;)
+        if (is_cuda(placer, placer->stack[i].frame))
+            return true;
+    return false;
+}
+
 static void place_thread(struct placer *placer, struct bp_trace_frame *frames, uint32_t count) {
     new_node(placer->thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT);
     placer->stack = bp_alloc((size_t)count + 1, sizeof(*placer->stack));
     for (uint32_t i = 0; i < count; i++) {
         make_room(placer, &frames[i]);
-        open_frame(placer, &frames[i]);
+        if (is_cuda(placer, &frames[i]) || !is_within_cuda(placer))
+            open_frame(placer, &frames[i]);
     }
     while (placer->depth > 0)
         close_frame(placer);

@@ -27,6 +27,7 @@ TABLES = {
     "NVTX_EVENTS":
         "start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER, text TEXT, "
         "textId INTEGER",
+    "OSRT_API": "start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER",
     "TARGET_INFO_GPU": "id INTEGER, name TEXT, totalMemory INTEGER",
     "PROCESSES": "globalPid INTEGER, pid INTEGER, name TEXT",
     "SOMETHING_NEW": "id INTEGER",
@@ -146,6 +147,22 @@ class Nsys(ImportTest):
         self.assertAlmostEqual(function(report, "cudaMemcpy")["self_s"], 0.02)
         self.assertAlmostEqual(function(report, "cudaDeviceSynchronize")["transfer_s"], 0.02)
         self.assertFalse([f for f in report["functions"] if "start-end" in f["name"]])
+
+    def test_calls_of_the_system(self):
+        """Waiting is waiting, but not within a CUDA call, and not in Nsight's own threads."""
+        export = self.export()
+        export.call("cudaMalloc_v3020", 0, 10)
+        for name, start, end, tid in (("ioctl", 2, 8, TID), ("poll", 3, 4, TID),
+                                      ("nanosleep", 20, 50, TID), ("fread", 50, 55, TID),
+                                      ("poll", 0, 90, TID + 5)):
+            export.add("OSRT_API", start * MS, end * MS, GLOBAL_PID | tid, export.string(name))
+        report = self.report(export.done())
+        self.assertEqual(report["threads"], 1)
+        self.assertAlmostEqual(report["framework"]["cuda_api_s"], 0.01)
+        self.assertAlmostEqual(report["framework"]["waiting_s"], 0.03)
+        self.assertAlmostEqual(report["framework"]["io_s"], 0.005)
+        self.assertFalse([f for f in report["functions"] if f["name"] in ("ioctl", "poll")
+                          and f["calls"]])
 
     def test_what_is_missing(self):
         export = self.export()
