@@ -50,8 +50,9 @@ void bp_sim_wait_until(uint64_t time) {
         struct timespec wake = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
         bp_sim_syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&wake, 0);
     }
+    /* No pause instruction: hypervisors trap it, which costs microseconds. */
     while (bp_sim_now() < time)
-        __builtin_ia32_pause();
+        ;
 }
 
 uint32_t bp_sim_tid(void) {

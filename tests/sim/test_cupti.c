@@ -185,6 +185,20 @@ static void check_fault(const char *fault) {
     check_complete();
 }
 
+static void *flush(void *returned) {
+    cuptiActivityFlushAll(0);
+    __atomic_store_n((int *)returned, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void check_hang(void) {
+    static int returned;
+    pthread_t thread;
+    pthread_create(&thread, NULL, flush, &returned);
+    usleep(300000);
+    CHECK(!__atomic_load_n(&returned, __ATOMIC_ACQUIRE), "the flush came back");
+}
+
 int main(int argc, char **argv) {
     const char *fault = argc > 1 ? argv[1] : "";
     uint32_t version;
@@ -203,6 +217,10 @@ int main(int argc, char **argv) {
     run();
     if (error) {
         CHECK(seen.buffers == 0, "records without privileges");
+        return failures != 0;
+    }
+    if (!strcmp(fault, "hang-flush")) {
+        check_hang();
         return failures != 0;
     }
     settle();
