@@ -2,6 +2,7 @@
 #include "interpose/python/api.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct bp_py_api bp_py;
 
@@ -74,4 +75,39 @@ int bp_py_is_main(void) {
     void *(*get)(void) =
         bp_py.PyInterpreterState_Get ? bp_py.PyInterpreterState_Get : bp_py._PyInterpreterState_Get;
     return get && get() == bp_py.PyInterpreterState_Main();
+}
+
+void bp_py_unseen_begin(void) {
+    if (bp_py.PyThreadState_EnterTracing && bp_py.PyThreadState_LeaveTracing)
+        bp_py.PyThreadState_EnterTracing(bp_py.PyThreadState_Get());
+}
+
+void bp_py_unseen_end(void) {
+    if (bp_py.PyThreadState_EnterTracing && bp_py.PyThreadState_LeaveTracing)
+        bp_py.PyThreadState_LeaveTracing(bp_py.PyThreadState_Get());
+}
+
+/* Calls sys.`name`() and tells whether the answer is anything but None. */
+static int answers(const char *name) {
+    void *function = bp_py.PySys_GetObject(name);
+    void *answer = function ? bp_py.PyObject_CallObject(function, NULL) : NULL;
+    void *builtins = bp_py.PyEval_GetBuiltins();
+    void *none = builtins ? bp_py.PyDict_GetItemString(builtins, "None") : NULL;
+    int something = answer && answer != none;
+    bp_py.PyErr_Clear();
+    bp_py_drop(answer);
+    return something;
+}
+
+int bp_py_is_traced(void) {
+    void *monitoring = bp_py.PySys_GetObject("monitoring");
+    int tools = 0;
+    for (long i = 0; monitoring && i < 6; i++) {
+        void *name = bp_py.PyObject_CallMethod(monitoring, "get_tool", "l", i);
+        const char *text = name ? bp_py.PyUnicode_AsUTF8(name) : NULL;
+        tools += text && strcmp(text, "battprof") != 0;
+        bp_py.PyErr_Clear();
+        bp_py_drop(name);
+    }
+    return tools || answers("gettrace") || answers("getprofile");
 }

@@ -33,6 +33,13 @@ struct bp_py_error {
 void bp_py_error_save(struct bp_py_error *error);
 void bp_py_error_restore(struct bp_py_error *error);
 
+/* Python code of ours runs in between, unseen by whoever traces, profiles or monitors (3.11). */
+void bp_py_unseen_begin(void);
+void bp_py_unseen_end(void);
+
+/* Whether somebody would see it all the same: a trace or profile function, a monitoring tool. */
+int bp_py_is_traced(void);
+
 /* Whether the calling thread, which holds the GIL, runs the main interpreter. */
 int bp_py_is_main(void);
 

@@ -11,8 +11,10 @@
 
 #include <string.h>
 
+#include "interpose/fast.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
+#include "interpose/python/cost.h"
 #include "interpose/python/note.h"
 
 /* Where things are in a frame, by minor version. A generator's frame that has run before: 3.11 says
@@ -104,10 +106,10 @@ static __attribute__((noinline)) void *run_open(void *tstate, void *frame, int t
     if (known->generator && is_resumed(frame))
         entry = bp_source_resume(stub, here);
     else
-        entry = bp_source_enter(stub, here);
+        entry = bp_fast_enter(stub, here);
     void *result = run(tstate, frame, thrown);
     if (result)
-        bp_source_leave(entry);
+        bp_fast_leave(entry);
     else
         bp_source_abort(entry);
     return result;
@@ -143,8 +145,8 @@ static void *evaluate(void *tstate, void *frame, int thrown) {
 static void check_frame(void *frame) {
     if (at(frame, state.layout.code) != state.probe_code)
         return;
-    state.probe_result = at(frame, state.layout.globals) == state.probe_globals &&
-                         (state.layout.owner ? !is_resumed(frame) : !is_resumed(frame));
+    state.probe_result =
+        at(frame, state.layout.globals) == state.probe_globals && !is_resumed(frame);
 }
 
 static void *probe_39(void *tstate, void *frame, int thrown) {
@@ -164,9 +166,11 @@ static int layout_is_right(void) {
     state.probe_code = bp_py.Py_CompileString("0", "battprof", EVAL_INPUT);
     state.probe_globals = bp_py.PyDict_New();
     if (state.probe_code && state.probe_globals) {
+        bp_py_unseen_begin();
         set_function(state.layout.minor == 8 ? (void *)probe_38 : (void *)probe_39);
         result = bp_py.PyEval_EvalCode(state.probe_code, state.probe_globals, state.probe_globals);
         set_function((void *)bp_py._PyEval_EvalFrameDefault);
+        bp_py_unseen_end();
     }
     bp_py.PyErr_Clear();
     bp_py_drop(result);
@@ -191,6 +195,11 @@ static int is_taken(void) {
     return present != (void *)bp_py._PyEval_EvalFrameDefault;
 }
 
+static void switch_for_cost(struct bp_py_code *known, int on) {
+    (void)known;
+    set_function(on ? ours() : (void *)bp_py._PyEval_EvalFrameDefault);
+}
+
 const char *bp_py_evaluate_start(int minor) {
     state.interpreter = bp_py.PyInterpreterState_Main();
     if (!find_layout(minor) || !bp_py._PyEval_EvalFrameDefault)
@@ -204,8 +213,10 @@ const char *bp_py_evaluate_start(int minor) {
         state.real_38 = (evaluate_38)(void *)bp_py._PyEval_EvalFrameDefault;
     else
         state.real_39 = (evaluate_39)(void *)bp_py._PyEval_EvalFrameDefault;
-    if (!layout_is_right())
+    /* Before 3.11 a tracer would see the check; their layouts are settled. */
+    if ((minor > 10 || !bp_py_is_traced()) && !layout_is_right())
         return "unknown layout of frames";
+    bp_py_cost_measure(switch_for_cost);
     set_function(ours());
     return NULL;
 }

@@ -6,8 +6,10 @@
  */
 #include "interpose/python/monitor.h"
 
+#include "interpose/fast.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
+#include "interpose/python/cost.h"
 #include "interpose/python/watch.h"
 
 #define EVAL_INPUT 258 /* Py_eval_input */
@@ -48,7 +50,7 @@ static void open_frame(struct bp_py_code *known, int resumed) {
     struct bp_stub *stub = known->stub;
     if (!stub && !(stub = bp_py_code_stub(known, bp_py.PyEval_GetGlobals())))
         return;
-    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_source_enter(stub, 0);
+    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_fast_enter(stub, 0);
     if (entry)
         entry->ret = (uint64_t)current_frame();
 }
@@ -122,7 +124,7 @@ static void *on_leave(void *self, void *const *arguments, long count) {
             bp_py_watch_globals(globals);
         return disable();
     }
-    bp_source_leave(find_open(known));
+    bp_fast_leave(find_open(known));
     return none();
 }
 
@@ -191,9 +193,11 @@ static int layout_is_right(int minor) {
     void *globals = bp_py.PyDict_New();
     state.probe_code = bp_py.Py_CompileString("probe()", "battprof", EVAL_INPUT);
     void *result = NULL;
+    bp_py_unseen_begin();
     if (function && globals && state.probe_code &&
         bp_py.PyDict_SetItemString(globals, "probe", function) == 0)
         result = bp_py.PyEval_EvalCode(state.probe_code, globals, globals);
+    bp_py_unseen_end();
     bp_py.PyErr_Clear();
     bp_py_drop(result);
     bp_py_drop(state.probe_code);
@@ -237,6 +241,10 @@ static int register_callbacks(void) {
     return set ? 0 : -1;
 }
 
+static void watch_for_cost(struct bp_py_code *known, int on) {
+    bp_py_monitor_set(known, on ? BP_PY_START | BP_PY_RETURN : 0);
+}
+
 const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
     state.monitoring = bp_py.PySys_GetObject("monitoring");
     void *builtins = bp_py.PyEval_GetBuiltins();
@@ -251,6 +259,7 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
         bp_py.PyErr_Clear();
         return "all tool ids of sys.monitoring are taken: no Python frames";
     }
+    bp_py_cost_measure(watch_for_cost);
     return NULL;
 }
 

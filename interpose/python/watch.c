@@ -71,7 +71,9 @@ static const char *const hidden[] = {
 static void *evaluate(const char *text) {
     void *globals = bp_py.PyDict_New();
     void *code = bp_py.Py_CompileString(text, "battprof", EVAL_INPUT);
+    bp_py_unseen_begin();
     void *value = code && globals ? bp_py.PyEval_EvalCode(code, globals, globals) : NULL;
+    bp_py_unseen_end();
     if (!value)
         bp_py.PyErr_Clear();
     bp_py_drop(globals);
