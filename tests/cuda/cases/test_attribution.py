@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Copies and kernels of known length, in every combination: what the report charges to whom is what
+the stand-in device's own log says."""
+from device import fine, on_device, same_sums, timed, whole
+from harness import check, equal, main
+
+
+def compare(mode, env=None, subject="cuda_device", **options):
+    run = on_device([subject, mode], env=env)
+    fine(run)
+    report = run.report()
+    same_sums(run, report, **options)
+    whole(report)
+    for direction, (count, size, seconds) in run.truth.copies.items():
+        got = report["transfers"][direction]
+        equal("%s copies" % direction, got["count"], count)
+        equal("%s bytes" % direction, got["bytes"], size)
+        check(abs(got["device_s"] - seconds) <= 0.001 * seconds + 1e-5,
+              "%s: %.6f s on the device, truth %.6f" % (direction, got["device_s"], seconds))
+    equal("kernels", sum(k["count"] for k in report["kernels"]), run.truth.kernels)
+    equal("records without a call", report["cuda"]["unmatched"], 0)
+    return run, report
+
+
+@timed
+def pageable():
+    _, report = compare("pageable")
+    equal("memory", {t["source"] for t in report["transfer_list"]} - {"device"}, {"pageable"})
+
+
+@timed
+def pinned():
+    _, report = compare("pinned")
+    equal("memory", {t["source"] for t in report["transfer_list"]} - {"device"}, {"pinned"})
+
+
+@timed
+def asynchronous():
+    compare("async")
+
+
+@timed
+def kernels_are_charged_to_their_launcher():
+    _, report = compare("kernels")
+    rows = {k["name"]: k for k in report["kernels"]}
+    equal("launcher", rows["wait_3"]["launched_by"], "dsl_launch")
+    equal("category", rows["wait_3"]["category"], "dsl")
+    equal("category", rows["wait_2"]["category"], "framework")
+    check(report["categories"]["dsl"]["thread_s"] >= rows["wait_3"]["wait_s"] * 0.98,
+          "the wait for the DSL's kernel is not the DSL's: %r" % report["categories"]["dsl"])
+
+
+@timed
+def hidden():
+    _, report = compare("hidden")
+    check(report["transfers"]["h2d"]["hidden_s"] > 0.005, "nothing was hidden")
+
+
+@timed
+def two_streams():
+    compare("overlapped")
+
+
+@timed
+def two_threads():
+    compare("threads")
+
+
+@timed
+def two_devices():
+    _, report = compare("threads", {"BATTPROF_SIM_DEVICES": "2"})
+    equal("devices", len(report["devices"]), 2)
+    check(all(d["simulated"] for d in report["devices"]), "not said to be simulated")
+
+
+@timed
+def peers_through_the_host():
+    run, report = compare("peers", {"BATTPROF_SIM_DEVICES": "2"})
+    check(run.truth.copies["p2p"][0] > 0, "no copies between devices")
+    equal("h2d copies", report["transfers"]["h2d"]["count"], 1)
+
+
+@timed
+def graphs():
+    compare("graph")
+
+
+@timed
+def many_small():
+    """Counts alone: copies end while their calls write the truth."""
+    _, report = compare("small", which=())
+    equal("small copies", report["transfers"]["h2d"]["small_count"], 20000)
+
+
+@timed
+def generation_11():
+    compare("kernels", subject="cuda_device_11")
+
+
+@timed
+def generation_13():
+    compare("kernels", subject="cuda_device_13")
+
+
+@timed
+def without_kernel_records():
+    run = on_device(["cuda_device", "kernels"], env={"BATTPROF_CUDA": "transfers"})
+    fine(run)
+    report = run.report()
+    equal("kernels", report["kernels"], [])
+    same_sums(run, report, which=("transfer",))
+    wait = report["categories"]["dsl"]["thread_s"] + report["framework"]["kernel_wait_s"]
+    check(wait >= run.truth.wait * 0.98, "waited %.6f, truth %.6f" % (wait, run.truth.wait))
+
+
+main()

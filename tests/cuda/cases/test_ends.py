@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""However a process ends, its result is right, nothing hangs, and what is missing is said."""
+import os
+
+from device import fine, on_device, says, whole
+from harness import case, check, equal, main, timed
+
+
+def device(mode, status=0, **options):
+    run = on_device(["cuda_device", mode], **options)
+    fine(run, status)
+    return run, run.report()
+
+
+@case
+def fork_after_start():
+    run, report = device("fork")
+    equal("copies", report["transfers"]["h2d"]["count"], 24)
+    says(report, "forked from a process that had started CUDA")
+    equal("profiles", len(run.files()), 2)
+
+
+@case
+def exit_with_work_in_flight():
+    run, report = device("in-flight", 3)
+    equal("copies", report["transfers"]["h2d"]["count"], 12)
+    says(report, r"1[0-9] pieces of device work had not ended")
+    whole(report)
+
+
+@case
+def _exit():
+    run, report = device("_exit", 4)
+    equal("copies", report["transfers"]["h2d"]["count"], 12)
+
+
+@timed
+def killed():
+    run = on_device(["cuda_device", "killed"])
+    equal("status", run.status, -9)
+    report = run.report()
+    truth = run.truth.copies["h2d"][0]
+    got = report["transfers"]["h2d"]["count"]
+    check(0.4 * truth <= got <= truth, "%d of %d copies; 1 of 2.5 s may be missing" % (got, truth))
+
+
+@timed
+def a_million_calls():
+    env = {"BATTPROF_SIM_TRUTH": ""}
+    bare = on_device(["cuda_device", "million"], profiled=False, timeout=60, env=env)
+    run = on_device(["cuda_device", "million"], timeout=60, env=env)
+    fine(run)
+    words = run.stderr.split()
+    grown, ours = int(words[1]), int(words[4]) - int(bare.stderr.split()[4])
+    print("   %.1f MB of memory, %d kB more in the second half million" % (ours / 1024, grown))
+    check(grown < 4096, "grown by %d kB in the second half" % grown)
+    check(ours < 40 << 10, "%d kB in all" % ours)
+    report = run.report()
+    equal("copies", report["transfers"]["h2d"]["count"], 15625)
+    equal("lost", report["cuda"]["lost_calls"], 0)
+    size = sum(os.path.getsize(os.path.join(run.profile, f)) for f in run.files())
+    check(size < 4 << 20, "a profile of %d bytes" % size)
+
+
+@case
+def contents():
+    run, report = device("content", env={"BATTPROF_CUDA_HASH": "1"})
+    rows = report["transfer_list"]
+    equal("duplicates", sum(r["duplicates"] for r in rows), 8)
+    equal("bytes", sum(r["duplicate_bytes"] for r in rows), 8 << 20)
+    equal("round trips", sum(r["round_trips"] for r in rows), 2)
+
+
+@case
+def driver_by_address():
+    run = on_device(["cuda_driver"])
+    equal("status", run.status, 0)
+    equal("output", run.stdout, b"errors 0\n")
+    report = run.report()
+    names = {f["name"]: f["calls"] for f in report["functions"]
+             if (f["library"] or "").startswith("libcuda.so")}
+    for name, calls in (("cuInit", 1), ("cuMemAlloc", 1), ("cuMemcpyHtoD", 5),
+                        ("cuMemcpyDtoH", 5), ("cuCtxSynchronize", 5)):
+        equal(name, names.get(name), calls)
+    equal("copies", report["transfers"]["d2h"]["count"], 5)
+
+
+@case
+def output_is_the_same():
+    for mode in ("kernels", "threads", "graph"):
+        bare = on_device(["cuda_device", mode], profiled=False)
+        run = on_device(["cuda_device", mode])
+        equal("stdout", run.stdout, bare.stdout)
+        equal("stderr", run.stderr, bare.stderr)
+        equal("status", run.status, bare.status)
+
+
+main()

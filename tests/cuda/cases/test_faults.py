@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Each fault of the stand-in: the target finishes with the right result, and the report says what is
+missing."""
+import time
+
+from device import fine, on_device, same_sums, says, timed, whole
+from harness import case, check, equal, main
+
+
+def with_fault(fault, mode="kernels", **options):
+    run = on_device(["cuda_device", mode], env={"BATTPROF_SIM_FAULT": fault}, **options)
+    fine(run)
+    report = run.report()
+    whole(report)
+    return run, report
+
+
+@case
+def no_driver():
+    run = on_device(["cuda_device", "kernels"], env={"BATTPROF_SIM_FAULT": "no-driver"})
+    equal("status", run.status, 5)
+    equal("stdout", run.stdout, b"no device\n")
+    equal("stderr", run.stderr, b"")
+    says(run.report(), "no CUDA driver")
+
+
+@case
+def no_privileges():
+    run, report = with_fault("no-privileges")
+    says(report, "insufficient privileges")
+    equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
+    check(report["transfer_list"][0]["host_only"], "not said to be timed by the calls")
+    check(report["categories"]["transfer"]["thread_s"] > 0.05, "the calls' time is not there")
+
+
+@case
+def dropped_buffers():
+    run, report = with_fault("drop-buffers")
+    says(report, "dropped by CUPTI")
+
+
+@case
+def stolen_callback():
+    run, report = with_fault("stolen-callback")
+    says(report, "taken CUPTI's callbacks")
+
+
+@timed
+def late_records():
+    run, report = with_fault("late-records")
+    same_sums(run, report)
+    equal("late", report["cuda"]["late"], 0)
+
+
+@case
+def hanging_flush():
+    begin = time.monotonic()
+    run, report = with_fault("hang-flush")
+    took = time.monotonic() - begin
+    check(took < 10, "took %.1f s" % took)
+    says(report, "did not return from a flush")
+
+
+@case
+def calls_alone():
+    run = on_device(["cuda_device", "kernels"], env={"BATTPROF_CUDA": "wrappers"})
+    fine(run)
+    report = run.report()
+    says(report, "not asked for")
+    equal("state", report["cuda"]["state"], "host only")
+    calls = {f["name"]: f["calls"] for f in report["functions"]}
+    equal("calls", calls.get("cudaMemcpy"), 12)
+
+
+@case
+def switched_off():
+    run = on_device(["cuda_device", "kernels"], env={"BATTPROF_CUDA": "off"})
+    fine(run)
+    names = {f["name"] for f in run.report()["functions"]}
+    check("cudaMemcpy" not in names, "CUDA calls are there")
+
+
+main()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Runs subjects on the stand-in device, with the harness of tests/e2e. CUDA_SIM names the folder of
+the stand-in libraries."""
+import os
+import re
+
+from harness import cases, check, execute, subject
+from truth import Truth
+
+SIM = os.environ.get("CUDA_SIM", "")
+
+
+def timed(function):
+    """Compares times that an interruption at the wrong place spoils: more tries than others."""
+    cases.append((function, 6))
+    return function
+
+
+def on_device(argv, profiled=True, env=None, **how):
+    """Runs a subject on a T4; the run has .truth afterwards."""
+    environment = {"LD_LIBRARY_PATH": SIM, "BATTPROF_SIM": "t4", "BATTPROF_SIM_TRUTH": "truth"}
+    environment.update(env or {})
+    run = execute([subject(argv[0])] + argv[1:], profiled, env=environment, **how)
+    path = os.path.join(run.dir, "truth")
+    if profiled and os.path.exists(path):
+        run.truth = Truth(path)
+    return run
+
+
+def fine(run, status=0):
+    check(run.status == status, "status %r, stdout %r, stderr %r"
+          % (run.status, run.stdout[-300:], run.stderr[-300:]))
+    check(run.stdout.strip() == b"ok", "stdout: %r" % run.stdout[-300:])
+
+
+def sums(report):
+    """transfer, kernel wait, overhead, hidden: as the report has them."""
+    host = [report["transfers"][d] for d in ("h2d", "d2h")]
+    return {
+        "transfer": sum(t["exposed_s"] for t in host),
+        "wait": sum(k["wait_s"] for k in report["kernels"]),
+        "overhead": report["framework"]["cuda_api_s"],
+        "hidden": sum(t["hidden_s"] for t in host),
+    }
+
+
+def same_sums(run, report, part=0.02, which=("transfer", "wait", "overhead", "hidden")):
+    # Writing the truth takes some microseconds of each call; stubs see them, the truth does not.
+    slack = 0.0002 + run.truth.calls * 0.00002
+    got = sums(report)
+    for name in which:
+        want = getattr(run.truth, name)
+        limit = want * part + (slack if name == "overhead" else 0.0002)
+        check(abs(got[name] - want) <= limit, "%s: got %.6f, truth %.6f within %.6f"
+              % (name, got[name], want, limit))
+
+
+def whole(report):
+    """The categories sum to the wall."""
+    total = sum(c["s"] for c in report["categories"].values())
+    check(abs(total - report["wall_s"]) <= 0.005 * report["wall_s"],
+          "categories sum to %.6f of %.6f s" % (total, report["wall_s"]))
+
+
+def says(report, pattern):
+    text = "\n".join(report["notes"])
+    check(re.search(pattern, text), "no note about /%s/: %r" % (pattern, text))

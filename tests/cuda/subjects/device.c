@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program that copies and computes on a device, in the way its argument says. It prints the same
+ * with and without a profiler: "ok", or what went wrong.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cuda/subjects/kernels.h"
+#include "tests/sim/cuda.h"
+
+#define BYTES (24u << 20) /* 2 ms pinned, 4 ms pageable on a T4 */
+#define ROUNDS 12
+
+static struct {
+    char *host, *pinned, *device, *other;
+    stream_t one, two;
+    int count;
+} state;
+
+static int launch(int ms, stream_t stream) {
+    struct bp_sim_dim3 one = {1, 1, 1};
+    return cudaLaunchKernel(kernel_stub(ms), one, one, NULL, 0, stream);
+}
+
+static void compute_on_host(double ms) {
+    double end = now_ms() + ms;
+    while (now_ms() < end)
+        continue;
+}
+
+static void prepare(void) {
+    state.host = malloc(BYTES);
+    memset(state.host, 1, BYTES);
+    MUST(cudaMalloc((void **)&state.device, BYTES));
+    MUST(cudaMalloc((void **)&state.other, BYTES));
+    MUST(cudaMallocHost((void **)&state.pinned, BYTES));
+    memset(state.pinned, 2, BYTES);
+    MUST(cudaStreamCreateWithFlags(&state.one, 1));
+    MUST(cudaStreamCreateWithFlags(&state.two, 1));
+}
+
+static void sync_copies(char *host) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaMemcpy(state.device, host, BYTES, H2D));
+        MUST(cudaMemcpy(host, state.device, BYTES, D2H));
+    }
+}
+
+static void pageable(void) {
+    sync_copies(state.host);
+}
+
+static void pinned(void) {
+    sync_copies(state.pinned);
+}
+
+static void async(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+        MUST(cudaMemcpyAsync(state.pinned, state.device, BYTES, D2H, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+    }
+}
+
+/* Kernels that a blocking copy waits for. */
+static void kernels(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(launch(2, NULL));
+        MUST(dsl_launch(3, NULL));
+        MUST(cudaMemcpy(state.host, state.device, BYTES / 4, D2H));
+        MUST(cudaMemset(state.device, 0, BYTES));
+    }
+}
+
+/* Copies while the host computes: some of each is hidden. */
+static void hidden(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+        compute_on_host(1);
+        MUST(cudaStreamSynchronize(state.one));
+    }
+}
+
+/* Copies of one stream beside kernels of another. */
+static void overlapped(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(dsl_launch(4, state.one));
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.two));
+        MUST(cudaMemcpyAsync(state.pinned, state.other, BYTES / 2, D2H, state.one));
+        MUST(cudaDeviceSynchronize());
+    }
+}
+
+static void *second(void *unused) {
+    stream_t stream;
+    (void)unused;
+    MUST(cudaSetDevice(state.count > 1));
+    MUST(cudaStreamCreateWithFlags(&stream, 1));
+    char *device, *host;
+    MUST(cudaMalloc((void **)&device, BYTES));
+    MUST(cudaMallocHost((void **)&host, BYTES));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(dsl_launch(2, stream));
+        MUST(cudaMemcpyAsync(host, device, BYTES, D2H, stream));
+        MUST(cudaStreamSynchronize(stream));
+        compute_on_host(1);
+    }
+    return NULL;
+}
+
+/* With two devices the second thread uses the second. */
+static void two_threads(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, second, NULL);
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+        MUST(launch(1, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+    }
+    pthread_join(thread, NULL);
+}
+
+static void peers(void) {
+    char *far;
+    MUST(cudaSetDevice(1));
+    MUST(cudaMalloc((void **)&far, BYTES));
+    MUST(cudaSetDevice(0));
+    for (int i = 0; i < ROUNDS; i++)
+        MUST(cudaMemcpyPeer(far, 1, state.device, 0, BYTES));
+    MUST(cudaMemcpy(state.device, state.host, BYTES, H2D));
+}
+
+static void graph(void) {
+    graph_t graph, executable;
+    MUST(cudaStreamBeginCapture(state.one, 0));
+    MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+    MUST(dsl_launch(2, state.one));
+    MUST(launch(3, state.one));
+    MUST(cudaStreamEndCapture(state.one, &graph));
+    MUST(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaGraphLaunch(executable, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+    }
+}
+
+/* 10 uploads of which 8 are duplicates, and what comes back is what went up. */
+static void content(void) {
+    for (int i = 0; i < 10; i++) {
+        state.host[0] = (char)(i / 5);
+        MUST(cudaMemcpy(state.device, state.host, 1 << 20, H2D));
+    }
+    MUST(cudaMemcpy(state.pinned, state.device, 1 << 20, D2H));
+    MUST(cudaMemcpyAsync(state.pinned, state.device, 1 << 20, D2H, state.one));
+    MUST(cudaStreamSynchronize(state.one));
+    MUST(cudaMemcpy(state.pinned, state.other, 1 << 20, D2H)); /* something else */
+}
+
+static void small(void) {
+    for (int i = 0; i < 20000; i++)
+        MUST(cudaMemcpy(state.device, state.host, 64, H2D));
+}
+
+static long resident_kb(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * 4;
+}
+
+/* A million calls; how much memory the second half takes. */
+static void million(void) {
+    long half = 0;
+    for (int i = 0; i < 1000000; i++) {
+        if (i == 500000)
+            half = resident_kb();
+        if (i % 64 == 0)
+            MUST(cudaMemcpyAsync(state.device, state.pinned, 64, H2D, state.one));
+        else
+            MUST(cudaEventRecord(NULL, state.one) & 0);
+        if (i % 1024 == 0)
+            MUST(cudaStreamSynchronize(state.one));
+    }
+    fprintf(stderr, "growth %ld kB of %ld kB\n", resident_kb() - half, half);
+}
+
+static void fork_child(void) {
+    pinned();
+    pid_t child = fork();
+    if (child == 0) {
+        int count = 0;
+        int error = cudaGetDeviceCount(&count);
+        error = cudaMemcpy(state.device, state.host, 64, H2D);
+        _exit(error != 0 ? 7 : 0); /* CUDA does not work in a child */
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "child: %x", (unsigned)status);
+    pinned();
+}
+
+static void in_flight(void) {
+    pinned();
+    for (int i = 0; i < 20; i++)
+        MUST(dsl_launch(20, state.one));
+    printf("ok\n");
+    exit(3);
+}
+
+static void leave_by__exit(void) {
+    pinned();
+    printf("ok\n");
+    fflush(stdout);
+    _exit(4);
+}
+
+static void killed(void) {
+    double end = now_ms() + 2500;
+    while (now_ms() < end)
+        sync_copies(state.pinned);
+    raise(SIGKILL);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} modes[] = {
+    {"pageable", pageable},   {"pinned", pinned},       {"async", async},
+    {"kernels", kernels},     {"hidden", hidden},       {"overlapped", overlapped},
+    {"threads", two_threads}, {"peers", peers},         {"graph", graph},
+    {"content", content},     {"small", small},         {"million", million},
+    {"fork", fork_child},     {"in-flight", in_flight}, {"_exit", leave_by__exit},
+    {"killed", killed},
+};
+
+int main(int argc, char **argv) {
+    if (cudaGetDeviceCount(&state.count) != 0) {
+        printf("no device\n");
+        return 5;
+    }
+    prepare();
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (argc > 1 && strcmp(argv[1], modes[i].name) == 0)
+            modes[i].run();
+    if (!failures)
+        printf("ok\n");
+    return failures != 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/cuda/subjects/kernels.h"
+
+#include <stdint.h>
+
+#define LONGEST 20
+
+int cudaLaunchKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
+                     void **args, size_t shared, struct bp_sim_stream *stream);
+int cudaMemcpy(void *target, const void *source, size_t size, int kind);
+
+/* Addresses that stand for kernels. */
+static char stubs[LONGEST + 1];
+
+static void nothing(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args) {
+    (void)grid, (void)block, (void)args;
+}
+
+__attribute__((constructor)) static void announce(void) {
+    static const char *const names[] = {"wait_0", "wait_1", "wait_2", "wait_3", "wait_4", "wait_5"};
+    static const size_t no_sizes[] = {0};
+    for (int i = 1; i <= LONGEST; i++)
+        bp_sim_register_kernel(i < 6 ? names[i] : "wait_long", &stubs[i], nothing, no_sizes,
+                               (uint64_t)i * 1000000, 0);
+}
+
+__attribute__((visibility("default"))) const void *kernel_stub(int ms) {
+    return &stubs[ms];
+}
+
+__attribute__((visibility("default"), noinline)) int dsl_launch(int ms,
+                                                                struct bp_sim_stream *stream) {
+    struct bp_sim_dim3 one = {1, 1, 1};
+    return cudaLaunchKernel(&stubs[ms], one, one, NULL, 0, stream);
+}
+
+__attribute__((visibility("default"), noinline)) int dsl_upload(void *target, const void *source,
+                                                                size_t bytes) {
+    return cudaMemcpy(target, source, bytes, 1);
+}

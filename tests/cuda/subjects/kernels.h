@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the CUDA subjects share with libdslcuda.so: kernels of known length on the stand-in device,
+ * launched and waited for under functions of the DSL.
+ */
+#ifndef BP_TESTS_CUDA_KERNELS_H
+#define BP_TESTS_CUDA_KERNELS_H
+
+#include <stddef.h>
+
+#include "cuda/sim/sim.h"
+
+/* A kernel of that many milliseconds, 1 to 20, in front of everything else in the stream. */
+int dsl_launch(int ms, struct bp_sim_stream *stream);
+
+/* A blocking copy to the device, within the DSL. */
+int dsl_upload(void *target, const void *source, size_t bytes);
+
+/* The same launch, outside of the DSL: in the program itself. */
+extern const void *kernel_stub(int ms);
+
+#endif
