@@ -155,6 +155,17 @@ static void note_threads(struct bp_model *model) {
                       wrong);
 }
 
+/* A process that died without a word, and what its devices did last. */
+static void note_unflushed(struct bp_model *model, const struct bp_model_process *process,
+                           const struct bp_collector *collector) {
+    const struct bp_header *header = &process->profile->header;
+    if (collector->state == BP_COLLECTOR_ACTIVE && header->state == BP_RUNNING && !process->live)
+        bp_model_note(model,
+                      "process %d: its device records end %.1f s after its start; up to a second "
+                      "before its end is missing",
+                      header->pid, (double)(collector->flushed - header->start) * process->tick_s);
+}
+
 static void note_collector(struct bp_model *model, const struct bp_model_process *process) {
     const struct bp_collector *collector = process->profile->collector;
     int pid = process->profile->header.pid;
@@ -173,6 +184,7 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
         bp_model_note(model, "process %d: %s", pid, reason);
+    note_unflushed(model, process, collector);
     if (collector->flags & BP_COLLECTOR_STOLEN)
         bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);
     if (collector->dropped + collector->late + collector->lost_calls > 0)

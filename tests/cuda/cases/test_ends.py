@@ -39,6 +39,7 @@ def killed():
     run = on_device(["cuda_device", "killed"])
     equal("status", run.status, -9)
     report = run.report()
+    says(report, "its device records end [12]")
     truth = run.truth.copies["h2d"][0]
     got = report["transfers"]["h2d"]["count"]
     check(0.4 * truth <= got <= truth, "%d of %d copies; 1 of 2.5 s may be missing" % (got, truth))
