@@ -8,6 +8,10 @@
 #include "cuda/internal.h"
 #include "profile/clock.h"
 
+/* What an external id has room for. */
+#define MOST_THREADS 0xffffu
+#define MOST_NODES 0xfffffu
+
 static struct bp_cuda_thread *thread_get(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     struct bp_cuda_thread *own = local->source;
@@ -36,7 +40,7 @@ static void end_change(struct bp_cuda_thread *own) {
 }
 
 static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_open_call *call) {
-    return (uint64_t)(own->index & 0xffff) << 48 | (uint64_t)(call->node & 0xfffff) << 28 |
+    return (uint64_t)own->index << 48 | (uint64_t)call->node << 28 |
            (call->slot & (BP_SLOT_SEQUENCES - 1));
 }
 
@@ -60,16 +64,25 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
             slot->content = (uint8_t)bp_content_look(&call->copy);
     }
     /* Waiting and allocating bring nothing to a device. */
-    if (class != BP_CUDA_SYNC && class != BP_CUDA_ALLOCATION)
+    if (class != BP_CUDA_SYNC && class != BP_CUDA_ALLOCATION && own->index <= MOST_THREADS &&
+        call->node <= MOST_NODES)
         call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
                                                                   external_id(own, call)) == 0;
+}
+
+/* Opening libcupti takes milliseconds, within the caller's time: the profiler's own, like those of
+ * the constructor, if the caller is the program itself. */
+static int is_collecting(const struct bp_thread *thread, const struct bp_entry *entry) {
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    if (bp_cuda_start_once() && thread->index == 0 && entry->parent == (uint64_t)&thread->root)
+        bp_process.writer.header->startup += bp_clock_now(bp_process.clock) - begin;
+    return bp_cuda_is_active() || (bp_cuda.host_only && bp_cuda.pid == bp_process.pid);
 }
 
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
                    const struct bp_registers *arguments) {
     int saved = errno;
-    struct bp_cuda_thread *own =
-        bp_cuda_is_active() || bp_cuda.host_only ? thread_get(thread) : NULL;
+    struct bp_cuda_thread *own = is_collecting(thread, entry) ? thread_get(thread) : NULL;
     if (own) {
         if (own->depth < BP_CUDA_NESTING)
             open_call(own, entry, class, arguments);

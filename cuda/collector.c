@@ -171,11 +171,14 @@ static void start(void) {
 }
 
 /* Once in a process. A child of a process that had CUPTI running must not touch it. */
-static void start_once(void) {
+int bp_cuda_start_once(void) {
+    if (__atomic_load_n(&state.starting, __ATOMIC_RELAXED) ||
+        __atomic_exchange_n(&state.starting, 1, __ATOMIC_ACQ_REL))
+        return 0;
     int saved = errno;
-    if (!__atomic_exchange_n(&state.starting, 1, __ATOMIC_ACQ_REL))
-        start();
+    start();
     errno = saved;
+    return 1;
 }
 
 static void note_child(void) {
@@ -186,8 +189,6 @@ static void note_child(void) {
 }
 
 int bp_cuda_is_active(void) {
-    if (!__atomic_load_n(&state.starting, __ATOMIC_RELAXED))
-        start_once();
     if (!__atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE))
         return 0;
     if (bp_cuda.pid == bp_process.pid)
@@ -198,6 +199,6 @@ int bp_cuda_is_active(void) {
 
 int InitializeInjection(void) {
     if (bp_process.on && bp_cuda.mode >= BP_CUDA_TRANSFERS)
-        bp_cuda_is_active();
+        bp_cuda_start_once();
     return 1;
 }

@@ -126,7 +126,9 @@ struct bp_work_record {
 uint32_t bp_sums_transfer(const struct bp_work_record *work);
 uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name);
 struct bp_transfer *bp_sums_transfer_at(uint32_t index);
-void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node);
+/* A call that has ended (`ended` 1) or is still open (0), of a thread whose last launch was there.
+ */
+void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended);
 /* A copy without records of the device: all of its call's time. */
 void bp_sums_host_copy(const struct bp_work_record *work, int blocks);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
@@ -176,7 +178,9 @@ extern struct bp_cuda bp_cuda;
 void bp_cuda_reason(uint32_t state, uint32_t flags, const char *reason);
 /* The process has a CUDA library. */
 void bp_cuda_note_found(void);
-/* Whether device records are collected; starts CUPTI the first time. */
+/* Starts CUPTI, the first time: then 1. */
+int bp_cuda_start_once(void);
+/* Whether device records are collected. */
 int bp_cuda_is_active(void);
 
 /* calls.c: for struct bp_source. */

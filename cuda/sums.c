@@ -161,11 +161,11 @@ static uint32_t split_of(uint32_t thread, uint32_t node) {
     return get(&bp_sums.splits, key, 0);
 }
 
-void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node) {
+void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended) {
     uint32_t index = split_of(call->interval.thread, call->interval.node);
     if (index == BP_TABLE_NONE)
         return;
-    ((struct bp_split *)bp_sums.splits.items[index])->calls++;
+    ((struct bp_split *)bp_sums.splits.items[index])->calls += ended;
     state.blocks[index] = bp_cuda_blocks(call->class) != 0;
     state.launches[index] = launch_node;
 }

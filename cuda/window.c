@@ -27,11 +27,13 @@ int bp_cuda_window_init(void) {
 }
 
 /* What a thread is in right now counts up to `now`; the rest of it when it leaves. */
-static void add_open(const struct bp_open_call *open, uint32_t depth, uint32_t thread,
-                     uint64_t now) {
+static void add_open(const struct bp_open_call *open, uint32_t depth,
+                     const struct bp_cuda_thread *thread, uint64_t now) {
     for (uint32_t i = 0; i < depth && i < BP_CUDA_NESTING; i++) {
-        struct bp_call_interval call = {open[i].start, now, thread, open[i].node};
-        bp_window_call(&state.window, &call);
+        struct bp_queued_call call = {
+            {open[i].start, now, thread->index, open[i].node}, open[i].class, 0};
+        bp_sums_call(&call, thread->launch_node, 0);
+        bp_window_call(&state.window, &call.interval);
     }
 }
 
@@ -66,7 +68,7 @@ static void fold_by_force(void) {
 }
 
 static void add_call(const struct bp_queued_call *call, uint32_t launch_node) {
-    bp_sums_call(call, launch_node);
+    bp_sums_call(call, launch_node, 1);
     if (bp_window_call(&state.window, &call->interval) == 0)
         return;
     fold_by_force();
@@ -100,7 +102,7 @@ static void drain_with_open(struct bp_cuda_thread *thread, uint64_t now) {
         bp_cuda_drain(thread);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (before % 2 == 0 && __atomic_load_n(&thread->sequence, __ATOMIC_RELAXED) == before) {
-            add_open(open, depth, thread->index, now);
+            add_open(open, depth, thread, now);
             return;
         }
     }

@@ -159,7 +159,7 @@ static void note_threads(struct bp_model *model) {
 static void note_unflushed(struct bp_model *model, const struct bp_model_process *process,
                            const struct bp_collector *collector) {
     const struct bp_header *header = &process->profile->header;
-    if (collector->state == BP_COLLECTOR_ACTIVE && header->state == BP_RUNNING && !process->live)
+    if (collector->state == BP_COLLECTOR_ACTIVE && header->state != BP_EXITED && !process->live)
         bp_model_note(model,
                       "process %d: its device records end %.1f s after its start; up to a second "
                       "before its end is missing",

@@ -2,8 +2,8 @@
 """What an intercepted CUDA call costs, as ratios and differences within one machine and minute."""
 import os
 
-from device import on_device
-from harness import check, equal, main, timed
+from device import on_device, timed
+from harness import check, equal, main
 
 
 def costs(profiled, mode=None, argument="calls"):

@@ -62,6 +62,17 @@ def hanging_flush():
 
 
 @case
+def out_of_memory():
+    """The program's own trouble: the same with and without us."""
+    env = {"BATTPROF_SIM_FAULT": "out-of-memory"}
+    bare = on_device(["cuda_device", "pinned"], profiled=False, env=env)
+    run = on_device(["cuda_device", "pinned"], env=env)
+    for what in ("status", "stdout", "stderr"):
+        equal(what, getattr(run, what), getattr(bare, what))
+    check(bare.status == 1, "it did not fail")
+
+
+@case
 def calls_alone():
     run = on_device(["cuda_device", "kernels"], env={"BATTPROF_CUDA": "wrappers"})
     fine(run)
