@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Output, exit status and errors of Python programs are the same with and without the profiler,
+whatever they do with functions, threads, processes and tools; and their calls are in the profile.
+test_features.py [NAME...]"""
+import os
+import re
+import shutil
+import sys
+
+import pythons
+
+FEATURES = ("generators", "coroutines", "exceptions", "recursion", "deep", "threads", "handed_over",
+            "fork", "processes", "children", "signals", "collected", "tools", "looks", "late")
+SUBJECTS = os.path.join(pythons.HERE, "subjects")
+# Calls that are known from reading features.py: feature -> {function: calls}, over all processes.
+CALLS = {
+    "recursion": {"dsl.depth": None},
+    "exceptions": {"dsl.fail": 3 * 6 + 3, "dsl.call": 1},
+    "threads": {"dsl.identity": 20, "dsl.depth": 40 * 51},
+    "coroutines": {"dsl.slow": 20, "dsl.ticks": 2, "dsl.identity": 20},
+    "fork": {"dsl.add": 1, "dsl.depth": 6, "dsl.numbers": 1, "dsl.call": 1},
+    "children": {"dsl.add": 2},
+    "generators": {"dsl.guarded": 1, "dsl.delegated": 1, "dsl.identity": 10},
+    "handed_over": {"dsl.numbers": 1},
+    "processes": {"dsl.add": 6, "dsl.identity": 24, "dsl.depth": 21},
+}
+
+
+def normal(text):
+    """Process ids in warnings differ; battprof may say that a forkserver outlives its parent."""
+    text = re.sub(rb"battprof: \d+ process(es)? of the run ha[^\n]*\n", b"", text)
+    return re.sub(rb"pid=\d+", b"pid=", text)
+
+
+def check_calls(check, name, where, report):
+    counts = {}
+    for function in report["functions"]:
+        counts[function["name"]] = counts.get(function["name"], 0) + function["calls"]
+    for function, calls in CALLS.get(name, {}).items():
+        got = counts.get(function, 0)
+        check.that(got == calls if calls is not None else got > 0,
+                   "%s: %s: %d calls, not %s" % (where, function, got, calls))
+    check.that(any(f.startswith("dsl.") for f in counts), "%s: no DSL function seen" % where)
+
+
+def check_feature(check, python, version, name):
+    where = "%d.%d %s" % (*version, name)
+    want = pythons.bare(python, ["features.py", name], SUBJECTS)
+    got, output = pythons.profiled(python, ["features.py", name], SUBJECTS)
+    check.that(got.returncode == want.returncode,
+               "%s: status %d, not %d" % (where, got.returncode, want.returncode))
+    check.that(normal(got.stdout) == normal(want.stdout),
+               "%s: stdout %r, not %r" % (where, got.stdout[-300:], want.stdout[-300:]))
+    check.that(normal(got.stderr) == normal(want.stderr),
+               "%s: stderr %r, not %r" % (where, got.stderr[-300:], want.stderr[-300:]))
+    if os.path.isdir(output):
+        check_calls(check, name, where, pythons.report(output))
+    shutil.rmtree(output, ignore_errors=True)
+
+
+def main():
+    check = pythons.Check()
+    for version, python in pythons.find().items():
+        for name in sys.argv[1:] or FEATURES:
+            check_feature(check, python, version, name)
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()
