@@ -63,8 +63,8 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
         if (slot && call->copy.direction == BP_H2D)
             slot->content = (uint8_t)bp_content_look(&call->copy);
     }
-    /* Waiting and allocating bring nothing to a device. */
-    if (class != BP_CUDA_SYNC && class != BP_CUDA_ALLOCATION && own->index <= MOST_THREADS &&
+    /* Loading a module may copy, too. */
+    if ((bp_cuda_submits(class) || class == BP_CUDA_MODULE) && own->index <= MOST_THREADS &&
         call->node <= MOST_NODES)
         call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
                                                                   external_id(own, call)) == 0;

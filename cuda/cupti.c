@@ -50,10 +50,11 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
     const char *base = slash ? slash + 1 : path;
     const char *packages = strstr(path, "/site-packages/");
     (void)size;
-    if (strncmp(base, "libcupti.so", 11) == 0)
+    if (strncmp(base, "libcupti", 8) == 0 && strstr(base, ".so"))
         snprintf(loaded->cupti, sizeof loaded->cupti, "%s", path);
-    if (strncmp(base, "libcudart.so.", 13) == 0)
-        loaded->major = atoi(base + 13);
+    const char *version = strncmp(base, "libcudart", 9) == 0 ? strstr(base, ".so.") : NULL;
+    if (version)
+        loaded->major = atoi(version + 4);
     if (packages && !loaded->packages[0])
         snprintf(loaded->packages, sizeof loaded->packages, "%.*s", (int)(packages - path) + 14,
                  path);

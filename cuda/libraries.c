@@ -71,12 +71,13 @@ static const struct bp_wrap wraps[] = {
     BP_WRAP(cudaGetDriverEntryPointByVersion_ptsz),
 };
 
-static const char *const libraries[] = {"libcudart.so*", "libcuda.so*", NULL};
+/* Python wheels have names like libcudart-d0da41ae.so.11.0. */
+static const char *const libraries[] = {"libcudart*.so*", "libcuda.so*", NULL};
 
 /* Their own waits are the device's, not the thread's, and their threads none of the target's. The
  * runtime reaches the driver unseen, so that a call is one frame. */
 static const char *const alone[] = {
-    "libcudart.so*",   "libcuda.so*", "libcupti.so*", "libnvperf*.so*", "libbattprofsim.so*",
+    "libcudart*.so*",  "libcuda.so*", "libcupti*.so*", "libnvperf*.so*", "libbattprofsim.so*",
     "libnvidia-*.so*", NULL};
 
 static int match(const char *name, const char **known) {

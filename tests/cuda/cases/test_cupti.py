@@ -87,6 +87,33 @@ def offsets():
         check(done.returncode == 0, "%s: %s" % (folder, done.stderr[:1500]))
 
 
+# Gone in CUDA 13.
+OLD = {"cudaLaunch", "cudaLaunchCooperativeKernelMultiDevice", "cudaThreadSynchronize"}
+
+
+def exports(path):
+    done = subprocess.run(["nm", "-D", "--defined-only", path], stdout=subprocess.PIPE, text=True)
+    equal("nm", done.returncode, 0)
+    return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
+
+
+@case
+def names():
+    """The lists are sorted, as the search in them needs, and every name exists."""
+    known = None
+    for path, real in (("runtime_api.def", "/usr/local/cuda/lib64/libcudart.so.13"),
+                       ("driver_api.def", "/usr/local/cuda/lib64/stubs/libcuda.so")):
+        with open(os.path.join(ROOT, "cuda", path)) as f:
+            listed = re.findall(r"^X\((\w+), \w+\)$", f.read(), re.M)
+        equal(path, listed, sorted(listed))
+        check(len(listed) > 80, "%s: %d names" % (path, len(listed)))
+        if os.path.exists(real):
+            known = exports(real)
+            equal(path, set(listed) - known - OLD, set())
+    if known is None:
+        raise Skip("no CUDA 13 libraries to compare with")
+
+
 @case
 def strides():
     real = library("libcupti.so.13")
