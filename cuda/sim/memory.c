@@ -168,6 +168,30 @@ int bp_sim_free(void *memory, bool host) {
     return 0;
 }
 
+static void unmap(void *data) {
+    struct bp_sim_region *region = data;
+    munmap((void *)region->start, region->size);
+    free(region);
+}
+
+/* In the order of the stream: what was submitted before may still use it. */
+int bp_sim_free_async(void *memory, struct bp_sim_stream *stream) {
+    struct bp_sim_region region, *copy = malloc(sizeof *copy);
+    int error = bp_sim_ready();
+    if (!error)
+        error = copy ? take(memory, false, false, &region) : cudaErrorMemoryAllocation;
+    if (error) {
+        free(copy);
+        return memory ? error : 0;
+    }
+    *copy = region;
+    bp_sim_lock(&bp_sim_model.lock);
+    bp_sim_model.device[region.device].used -= region.size;
+    bp_sim_unlock(&bp_sim_model.lock);
+    tell(&region, 2);
+    return bp_sim_host_function(unmap, copy, stream);
+}
+
 int bp_sim_register(void *memory, size_t size) {
     struct bp_sim_region region = {.start = (uintptr_t)memory,
                                    .size = size,

@@ -64,12 +64,8 @@ API int cudaMalloc3D(struct bp_cuda_pitched *memory, struct bp_cuda_size size) {
 CALL2(cudaMallocAsync, _ptsz, (void **memory, size_t size, bp_stream stream),
       ((void)STREAM(stream), bp_sim_allocate(memory, size, BP_SIM_DEVICE)))
 
-/* The model frees what it has done: only the stream's work must be over. */
-static int free_async(void *memory, bp_stream stream) {
-    int error = bp_sim_stream_query(stream);
-    return error && error != cudaErrorNotReady ? error : bp_sim_free(memory, false);
-}
-CALL2(cudaFreeAsync, _ptsz, (void *memory, bp_stream stream), free_async(memory, STREAM(stream)))
+CALL2(cudaFreeAsync, _ptsz, (void *memory, bp_stream stream),
+      bp_sim_free_async(memory, STREAM(stream)))
 
 static int host_device_pointer(void **device, void *host) {
     struct bp_sim_region region;

@@ -136,13 +136,14 @@ struct bp_sim_region {
 };
 BP_SIM_EXPORT int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind);
 BP_SIM_EXPORT int bp_sim_free(void *memory, bool host);
+struct bp_sim_stream;
+BP_SIM_EXPORT int bp_sim_free_async(void *memory, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_register(void *memory, size_t size);
 BP_SIM_EXPORT int bp_sim_unregister(void *memory);
 /* False, and a pageable region without size, for memory that CUDA does not know. */
 BP_SIM_EXPORT bool bp_sim_find(const void *pointer, struct bp_sim_region *region);
 
 /* stream.c */
-struct bp_sim_stream;
 struct bp_sim_event;
 #define BP_SIM_LEGACY ((struct bp_sim_stream *)1)
 #define BP_SIM_PER_THREAD ((struct bp_sim_stream *)2)

@@ -28,9 +28,10 @@ void cudart_run_grids(struct dim3 grid, struct dim3 block, void **args) {
     const struct task_grid *in = *(const struct task_grid **)args[0];
     struct task_grid *out = *(struct task_grid **)args[1];
     (void)block;
+    const struct dsl_gpu_op op = *(const struct dsl_gpu_op *)args[2];
     for (unsigned k = 0; k < grid.x; k++)
-        for (int cell = 0; cell < DSL_ARC_SIDE * DSL_ARC_SIDE; cell++)
-            tile_cell(&in[k], &out[k], *(struct dsl_gpu_op *)args[2], cell);
+        for (int cell = 0, cells = in[k].height * in[k].width; cell < cells; cell++)
+            tile_cell(&in[k], &out[k], op, cell);
 }
 
 static void *open_runtime(void) {

@@ -20,6 +20,8 @@ typedef struct bp_sim_graph *graph_t;
 
 int cudaMalloc(void **memory, size_t size);
 int cudaFree(void *memory);
+int cudaMallocAsync(void **memory, size_t size, stream_t stream);
+int cudaFreeAsync(void *memory, stream_t stream);
 int cudaMallocHost(void **memory, size_t size);
 int cudaFreeHost(void *memory);
 int cudaHostRegister(void *memory, size_t size, unsigned flags);

@@ -329,6 +329,24 @@ static void test_peers(void) {
     CHECK(!memcmp(t.pinned, t.pinned2, SIZE), "the copy is another");
 }
 
+/* Memory of a stream: freed in its order, without waiting. */
+static void test_async_memory(void) {
+    int *memory, values[16] = {0};
+    double least = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        MUST(cudaMallocAsync((void **)&memory, sizeof values, t.stream[0]));
+        MUST(cudaMemcpyAsync(memory, values, sizeof values, H2D, t.stream[0]));
+        double began = now_ms();
+        MUST(launch_add(memory, 16, 3, t.stream[0]));
+        MUST(cudaFreeAsync(memory, t.stream[0]));
+        least = now_ms() - began < least ? now_ms() - began : least;
+        MUST(cudaStreamSynchronize(t.stream[0]));
+    }
+    CHECK(least < KERNEL_MS / 2, "freeing waited for %.3f ms", least);
+    CHECK(cudaFreeAsync(values, t.stream[0]) == cudaErrorInvalidValue, "not CUDA's memory");
+    cudaGetLastError();
+}
+
 static void test_registered(void) {
     MUST(cudaHostRegister(t.pageable, SIZE, 0));
     CHECK(cudaHostRegister(t.pageable, SIZE, 0) == cudaErrorHostMemoryAlreadyRegistered, "twice");
@@ -356,6 +374,7 @@ int main(void) {
     test_many();
     test_threads();
     test_peers();
+    test_async_memory();
     test_registered();
     for (int i = 0; i < 2; i++)
         MUST(cudaStreamDestroy(t.stream[i]));
