@@ -63,6 +63,16 @@ def a_million_calls():
     check(size < 4 << 20, "a profile of %d bytes" % size)
 
 
+@timed
+def threads_come_and_go():
+    run, report = device("churn", timeout=60)
+    equal("copies", report["transfers"]["h2d"]["count"], 20 * 8 * 100)
+    for what in ("unmatched", "late", "lost_calls"):
+        equal(what, report["cuda"][what], 0)
+    rows = [t for t in report["transfer_list"] if t["function"] == "dsl_upload"]
+    equal("uploads by the DSL", sum(r["count"] for r in rows), 20 * 8 * 50)
+
+
 @case
 def contents():
     run, report = device("content", env={"BATTPROF_CUDA_HASH": "1"})

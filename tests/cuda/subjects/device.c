@@ -165,6 +165,32 @@ static void small(void) {
         MUST(cudaMemcpy(state.device, state.host, 64, H2D));
 }
 
+static void *churned(void *unused) {
+    stream_t stream;
+    (void)unused;
+    MUST(cudaStreamCreateWithFlags(&stream, 1));
+    for (int i = 0; i < 50; i++) {
+        MUST(cudaMemcpyAsync(state.device, state.pinned, 4096, H2D, stream));
+        MUST(dsl_upload(state.other, state.host, 64));
+        if (i % 10 == 0)
+            MUST(cudaStreamSynchronize(stream));
+    }
+    MUST(cudaStreamSynchronize(stream));
+    MUST(cudaStreamDestroy(stream));
+    return NULL;
+}
+
+/* Threads that come and go, more of them than the profile keeps apart. */
+static void churn(void) {
+    pthread_t threads[8];
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 8; i++)
+            pthread_create(&threads[i], NULL, churned, NULL);
+        for (int i = 0; i < 8; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
 static long resident_kb(void) {
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -232,12 +258,12 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"pageable", pageable},   {"pinned", pinned},       {"async", async},
-    {"kernels", kernels},     {"hidden", hidden},       {"overlapped", overlapped},
-    {"threads", two_threads}, {"peers", peers},         {"graph", graph},
-    {"content", content},     {"small", small},         {"million", million},
-    {"fork", fork_child},     {"in-flight", in_flight}, {"_exit", leave_by__exit},
-    {"killed", killed},
+    {"pageable", pageable},    {"pinned", pinned},   {"async", async},
+    {"kernels", kernels},      {"hidden", hidden},   {"overlapped", overlapped},
+    {"threads", two_threads},  {"peers", peers},     {"graph", graph},
+    {"content", content},      {"small", small},     {"million", million},
+    {"churn", churn},          {"fork", fork_child}, {"in-flight", in_flight},
+    {"_exit", leave_by__exit}, {"killed", killed},
 };
 
 int main(int argc, char **argv) {
