@@ -148,6 +148,7 @@ static void start(void) {
     struct bp_collector *collector = collector_get();
     if (!collector || bp_cuda_window_init() != 0 || bp_record_init() != 0)
         return;
+    collector->reason[0] = '\0'; /* a driver that was looked for elsewhere first */
     const struct bp_header *header = bp_process.writer.header;
     struct bp_clock_pair now = bp_clock_pair_now(bp_process.clock);
     uint64_t ns = now.monotonic_ns - header->first.monotonic_ns;

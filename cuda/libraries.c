@@ -87,6 +87,12 @@ static int match(const char *name, const char **known) {
     return class;
 }
 
+/* A statically linked runtime looks for the driver. */
+static void missing(const char *path) {
+    if (strstr(path, "libcuda.so.1"))
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no CUDA driver");
+}
+
 static struct bp_source source = {
     .alone = alone,
     .match = match,
@@ -95,6 +101,7 @@ static struct bp_source source = {
     .func_flags = BP_FUNC_CUDA,
     .enter = bp_cuda_enter,
     .leave = bp_cuda_leave,
+    .missing = missing,
 };
 
 static uint32_t mode_of(const char *text) {

@@ -6,6 +6,7 @@
 #include "interpose/source.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #include "interpose/elf.h"
 #include "interpose/hook.h"
@@ -45,6 +46,13 @@ static unsigned source_of(const char *soname) {
 
 int bp_source_wants_library(const char *soname) {
     return source_of(soname) != 0;
+}
+
+void bp_source_missing(const char *path) {
+    const char *slash = strrchr(path, '/');
+    unsigned number = source_of(slash ? slash + 1 : path);
+    if (number && bp_sources[number - 1]->missing)
+        bp_sources[number - 1]->missing(path);
 }
 
 int bp_source_leaves_alone(const char *soname) {

@@ -60,6 +60,8 @@ struct bp_source {
     /* It is over since `now`. `result` is NULL if it was left by longjmp or an exception. */
     void (*leave)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag, uint64_t now,
                   const uint64_t *result);
+    /* dlopen did not find one of its libraries. */
+    void (*missing)(const char *path);
 };
 
 #define BP_SOURCES 4
@@ -71,6 +73,9 @@ void bp_source_add(const struct bp_source *source);
 /* The pointer that a function of that name should be reached by, for libraries that hand out
  * addresses by name: a stub if a source wants the name, else what bp_hook_pointer says. */
 void *bp_source_pointer(const char *name, void *function);
+
+/* For loader.c: dlopen found nothing. */
+void bp_source_missing(const char *path);
 
 /* For object.c, with the hook lock held. */
 struct bp_elf;

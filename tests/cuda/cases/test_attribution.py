@@ -81,6 +81,12 @@ def peers_through_the_host():
 
 
 @timed
+def peers_directly():
+    run, report = compare("peer-access", {"BATTPROF_SIM_DEVICES": "2"})
+    equal("p2p copies", report["transfers"]["p2p"]["count"], 12)
+
+
+@timed
 def graphs():
     compare("graph")
 

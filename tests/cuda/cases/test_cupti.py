@@ -162,4 +162,15 @@ def real_libcupti_without_driver():
     print("   first call %.2f ms, bare %.2f ms" % (took / 1000, plain / 1000))
 
 
+
+@case
+def static_runtime_without_driver():
+    """As a program with a static runtime: it opens libcuda.so.1 itself, in vain."""
+    if os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi"):
+        raise Skip("this machine has a driver")
+    run = execute([subject("cuda_driver")], True)
+    equal("status", run.status, 77)
+    says(run.report(), "no CUDA driver")
+
+
 main()

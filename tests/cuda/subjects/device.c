@@ -134,6 +134,11 @@ static void peers(void) {
     MUST(cudaMemcpy(state.device, state.host, BYTES, H2D));
 }
 
+static void peer_access(void) {
+    MUST(cudaDeviceEnablePeerAccess(1, 0));
+    peers();
+}
+
 static void graph(void) {
     graph_t graph, executable;
     MUST(cudaStreamBeginCapture(state.one, 0));
@@ -258,12 +263,12 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"pageable", pageable},    {"pinned", pinned},   {"async", async},
-    {"kernels", kernels},      {"hidden", hidden},   {"overlapped", overlapped},
-    {"threads", two_threads},  {"peers", peers},     {"graph", graph},
-    {"content", content},      {"small", small},     {"million", million},
-    {"churn", churn},          {"fork", fork_child}, {"in-flight", in_flight},
-    {"_exit", leave_by__exit}, {"killed", killed},
+    {"pageable", pageable},       {"pinned", pinned},        {"async", async},
+    {"kernels", kernels},         {"hidden", hidden},        {"overlapped", overlapped},
+    {"threads", two_threads},     {"peers", peers},          {"graph", graph},
+    {"content", content},         {"small", small},          {"million", million},
+    {"peer-access", peer_access}, {"churn", churn},          {"fork", fork_child},
+    {"in-flight", in_flight},     {"_exit", leave_by__exit}, {"killed", killed},
 };
 
 int main(int argc, char **argv) {
