@@ -45,8 +45,9 @@ def sums(report):
 
 
 def same_sums(run, report, part=0.02, which=("transfer", "wait", "overhead", "hidden")):
-    # Writing the truth takes some microseconds of each call; stubs see them, the truth does not.
-    slack = 0.0002 + run.truth.calls * 0.00002
+    # Writing the truth takes some 20 microseconds of each call and opening its file half a
+    # millisecond of the first one; stubs see that, the truth does not.
+    slack = 0.0007 + run.truth.calls * 0.000025
     got = sums(report)
     for name in which:
         want = getattr(run.truth, name)
