@@ -14,6 +14,7 @@
 #include "interpose/python/evaluate.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/note.h"
+#include "interpose/python/watch.h"
 
 /* Code executed after the import of a chosen name was announced: finders may import, too. */
 #define EXPECTED 4
@@ -136,6 +137,38 @@ static int on_event(const char *event, void *arguments, void *unused) {
     return 0;
 }
 
+static void find_loaded(const char *name, void *module) {
+    if (!bp_py_choose(name, ""))
+        return;
+    if (!state.tried)
+        start();
+    void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
+    if (globals && state.minor >= 12)
+        bp_py_watch_loaded(globals);
+    bp_py.PyErr_Clear();
+    bp_py_drop(globals);
+}
+
+/* Python was running when we came: this is called by its main thread, with the GIL held. */
+static int begin_late(void *unused) {
+    struct bp_py_error error;
+    void *key, *module, *modules = bp_py.PySys_GetObject("modules");
+    long place = 0;
+    (void)unused;
+    if (!bp_py_is_main())
+        return 0;
+    bp_py_error_save(&error);
+    bp_py.PySys_AddAuditHook(on_event, NULL);
+    while (modules && bp_py.PyDict_Next(modules, &place, &key, &module)) {
+        const char *name = bp_py.PyUnicode_AsUTF8(key);
+        if (name)
+            find_loaded(name, module);
+    }
+    bp_py.PyErr_Clear();
+    bp_py_error_restore(&error);
+    return 0;
+}
+
 void bp_python_init(const char *globs, const char *all) {
     state.mode = bp_py_choose_init(globs, all);
 }
@@ -145,7 +178,7 @@ void bp_python_look(void) {
         return;
     state.hooked = 1;
     if (bp_py.Py_IsInitialized())
-        bp_py_note("it was running when battprof came: no Python frames");
+        bp_py.Py_AddPendingCall(begin_late, NULL);
     else
         bp_py.PySys_AddAuditHook(on_event, NULL);
 }

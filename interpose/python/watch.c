@@ -212,6 +212,22 @@ void bp_py_watch_globals(void *globals) {
     bp_py_error_restore(&error);
 }
 
+void bp_py_watch_loaded(void *globals) {
+    void *key, *value;
+    long place = 0;
+    while (bp_py.PyDict_Next(globals, &place, &key, &value)) {
+        void *function = function_of(value);
+        void *code = function ? bp_py.PyFunction_GetCode(function) : NULL;
+        if (!code)
+            continue;
+        watch_function(function);
+        const struct bp_py_code *known = bp_py_code_find(code);
+        if (known && known->chosen)
+            watch_nested(code, globals, 0);
+    }
+    bp_py_watch_globals(globals);
+}
+
 /* Whether the caller's code mentions the name: then it is called by it, not through a variable. */
 static int names(void *code, const char *wanted_name) {
     void *list = bp_py.PyObject_GetAttrString(code, "co_names");
