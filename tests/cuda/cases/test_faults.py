@@ -62,6 +62,18 @@ def hanging_flush():
 
 
 @case
+def no_usable_libcupti():
+    """The runtime is found by the program's own run path, the stand-in libcupti is not; a real one
+    of a toolkit may be, and has no driver."""
+    run = on_device(["cuda_device", "kernels"], env={"LD_LIBRARY_PATH": None, "CUDA_HOME": None})
+    fine(run)
+    report = run.report()
+    says(report, "libcupti was not found|CUPTI refused to record|no CUDA driver")
+    equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
+    whole(report)
+
+
+@case
 def out_of_memory():
     """The program's own trouble: the same with and without us."""
     env = {"BATTPROF_SIM_FAULT": "out-of-memory"}
