@@ -11,6 +11,7 @@ import pythons
 
 ROUNDS = 60
 TRIES = 4  # of the split: two busy cores may spoil one
+POINTS = 2  # what a busy machine may add to the 1 point of a quiet one
 # cProfile counts every resumption of a generator; the rest is ours to count only at the boundary.
 UNCOUNTED = ("<module>", "<genexpr>", "counted")
 # Functions of other modules, by whether all calls come from DSL code.
@@ -86,10 +87,10 @@ def split(python, directory):
 def check_split(check, where, python, directory):
     for _ in range(TRIES):
         truth, ours, bare = split(python, directory)
-        if abs(truth - ours) <= 1:
+        if abs(truth - ours) <= POINTS:
             break
     print("%s: DSL %.1f %% by hand, %.1f %% by battprof; bare %.1f %%" % (where, truth, ours, bare))
-    check.that(abs(truth - ours) <= 1, "%s: DSL %.1f %%, by hand %.1f %%" % (where, ours, truth))
+    check.that(abs(truth - ours) <= POINTS, "%s: DSL %.1f %%, by hand %.1f %%" % (where, ours, truth))
 
 
 def main():

@@ -158,7 +158,7 @@ def signals():
             dsl.spin(50)
     except KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    print(len(got), all(got))
+    print(len(got) >= 50, all(got))  # one more may come before the timer is off
 
 
 def collected():
