@@ -38,8 +38,8 @@ void bp_doctor_python(struct bp_finding *finding) {
             continue;
         if (probe.kind == BP_PROBE_FINE) {
             bp_finding_set(finding, BP_GOOD,
-                           "%s, %.200s: its native calls, waits and file I/O are seen; Python "
-                           "functions are not in this version",
+                           "%s, %.200s: functions of the module dsl are counted on 3.8 to 3.13 "
+                           "(run --python for others)",
                            version, probe.path);
             return;
         }
@@ -97,7 +97,7 @@ void bp_doctor_cupti(struct bp_finding *finding) {
     search(getenv("CONDA_PREFIX"), "/lib/libcupti.so*", &found);
     search("/usr", "/lib/x86_64-linux-gnu/libcupti.so*", &found);
     if (found.gl_pathc) {
-        bp_finding_set(finding, BP_GOOD, "%.400s; device times are not in this version",
+        bp_finding_set(finding, BP_GOOD, "%.400s: copies and kernels are timed on the device",
                        found.gl_pathv[0]);
     } else {
         bp_finding_set(finding, BP_ABSENT, "no libcupti: no device times");
