@@ -120,7 +120,7 @@ static uint64_t settle(struct bp_thread *thread, struct bp_entry *entry, uint64_
 /* An entry opened before fork must not take the stub's fast way out, which would count a call that
  * the parent process counts. An alias in its place makes the comparison there fail. */
 void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
-    if (entry != &thread->root && entry->sp & BP_ENTRY_INHERITED) {
+    if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
         entry = &thread->alias;
@@ -142,19 +142,19 @@ static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t
  * moved: then it was no loss, and it is its entry's last use. */
 static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = current_of(thread);
+    /* Before the next one is uncovered, which may take over the alias. */
+    struct bp_entry *own = entry == &thread->alias ? local_of(thread)->inherited : entry;
     uint64_t duration = settle(thread, entry, now);
     if (entry->source)
         tell_left(thread, entry, now, NULL);
     if (!(entry->sp & BP_ENTRY_INHERITED))
         node_of(entry)->aborted++;
     bp_thread_uncover(thread, parent_of(entry));
-    if (entry == &thread->alias)
-        entry = local_of(thread)->inherited;
     if (gone && !bp_process.copies_stacks) {
-        entry_give(thread, entry);
+        entry_give(thread, own);
     } else {
-        entry->child = duration;
-        entry->sp |= BP_ENTRY_SUSPENDED;
+        own->child = duration;
+        own->sp |= BP_ENTRY_SUSPENDED;
     }
 }
 

@@ -43,6 +43,17 @@ def inside_fifty_calls():
 
 
 @case
+def child_jumps_out_of_fifty_calls():
+    """The parent counts its 50 calls; the child's part of them is only time."""
+    run = pair([subject(PROGRAM), "jump"], expect=0)
+    report, truth = run.report(), run.counts()
+    equal("work_nest", calls(report, "work_nest"), 50 + 2 * 70)
+    equal("work_nest aborted", aborted(report, "work_nest"), 0)
+    for name in ("work_even", "work_odd", "work_empty"):
+        equal(name, calls(report, name), truth["libdslwork.so", name][0])
+
+
+@case
 def in_a_thread():
     run = pair([subject(PROGRAM), "thread"], expect=0)
     report = same_counts(run)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -97,6 +98,30 @@ static void fork_inside(void) {
 
 static void fork_deep(void) {
     work_nest(50, fork_here, NULL);
+    work_even(10);
+    if (inner_pid == 0)
+        _exit(0);
+    reap(inner_pid);
+}
+
+static jmp_buf outside;
+
+static void fork_and_jump(void *arg) {
+    fork_here(arg);
+    if (inner_pid == 0)
+        longjmp(outside, 1);
+}
+
+static void count_one(void *arg) {
+    (void)arg;
+    work_empty();
+}
+
+/* The child leaves the parent's calls by longjmp and makes as many of its own. */
+static void fork_jump(void) {
+    if (!setjmp(outside))
+        work_nest(50, fork_and_jump, NULL);
+    work_nest(70, count_one, NULL);
     work_even(10);
     if (inner_pid == 0)
         _exit(0);
@@ -397,12 +422,24 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"fork", fork_plain},       {"exits", fork_exits},        {"inside", fork_inside},
-        {"deep", fork_deep},        {"thread", fork_in_thread},   {"threads", fork_then_threads},
-        {"many", fork_many},        {"vfork", vfork_exec},        {"exec_all", exec_all},
-        {"exec_fails", exec_fails}, {"exec_script", exec_script}, {"spawn", spawn},
-        {"shell", shell},           {"daemonise", daemonise},     {"daemon_libc", daemon_libc},
-        {"sigchld", sigchld},       {"die", children_die},
+        {"fork", fork_plain},
+        {"exits", fork_exits},
+        {"inside", fork_inside},
+        {"jump", fork_jump},
+        {"deep", fork_deep},
+        {"thread", fork_in_thread},
+        {"threads", fork_then_threads},
+        {"many", fork_many},
+        {"vfork", vfork_exec},
+        {"exec_all", exec_all},
+        {"exec_fails", exec_fails},
+        {"exec_script", exec_script},
+        {"spawn", spawn},
+        {"shell", shell},
+        {"daemonise", daemonise},
+        {"daemon_libc", daemon_libc},
+        {"sigchld", sigchld},
+        {"die", children_die},
     };
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0 || argc < 2)
