@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "profile/items.h"
 #include "profile/sys.h"
 
 /* First chunk of each shared kind; every later one is twice as large. 256 strings and functions
@@ -17,23 +18,6 @@
 /* The file grows by extents, so that most chunks take no system call. */
 #define FIRST_EXTENT (128u << 10) /* what a program with one thread needs */
 #define EXTENT (256u << 10)       /* four more threads */
-
-static const uint16_t item_sizes[] = {
-    [BP_STRINGS] = 1,
-    [BP_OBJECTS] = sizeof(struct bp_object),
-    [BP_FUNCS] = sizeof(struct bp_func),
-    [BP_THREADS] = sizeof(struct bp_thread),
-    [BP_NODES] = sizeof(struct bp_node),
-    [BP_ENTRIES] = sizeof(struct bp_entry),
-    [BP_REAPED] = sizeof(struct bp_reaped),
-    [BP_TREE] = sizeof(struct bp_tree),
-    [BP_DEVICES] = sizeof(struct bp_device),
-    [BP_TRANSFERS] = sizeof(struct bp_transfer),
-    [BP_KERNELS] = sizeof(struct bp_kernel),
-    [BP_SPLITS] = sizeof(struct bp_split),
-    [BP_WAITS] = sizeof(struct bp_wait),
-    [BP_COLLECTOR] = sizeof(struct bp_collector),
-};
 
 static uint64_t round_to_page(uint64_t size) {
     return (size + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
@@ -163,7 +147,7 @@ static void *grow(struct bp_writer *writer, uint64_t size) {
 
 struct bp_chunk *bp_writer_chunk(struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t thread,
                                  uint32_t first, uint32_t items) {
-    uint16_t item_size = item_sizes[kind];
+    uint16_t item_size = bp_item_sizes[kind];
     uint64_t size = round_to_page(sizeof(struct bp_chunk) + (uint64_t)items * item_size);
     struct bp_chunk *chunk = grow(writer, size);
     if (!chunk)
@@ -191,8 +175,8 @@ static struct bp_chunk *open_chunk(struct bp_writer *writer, enum bp_chunk_kind 
         return chunk;
     uint32_t first = chunk ? chunk->first + chunk->capacity : 0;
     uint32_t wanted = chunk ? 2 * chunk->capacity : FIRST_ITEMS;
-    if (wanted > LARGEST_CHUNK / item_sizes[kind])
-        wanted = LARGEST_CHUNK / item_sizes[kind];
+    if (wanted > LARGEST_CHUNK / bp_item_sizes[kind])
+        wanted = LARGEST_CHUNK / bp_item_sizes[kind];
     if (wanted < items)
         wanted = items;
     chunk = bp_writer_chunk(writer, kind, BP_NO_THREAD, first, wanted);

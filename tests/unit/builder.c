@@ -8,22 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const uint16_t item_sizes[] = {
-    [BP_STRINGS] = 1,
-    [BP_OBJECTS] = sizeof(struct bp_object),
-    [BP_FUNCS] = sizeof(struct bp_func),
-    [BP_THREADS] = sizeof(struct bp_thread),
-    [BP_NODES] = sizeof(struct bp_node),
-    [BP_ENTRIES] = sizeof(struct bp_entry),
-    [BP_REAPED] = sizeof(struct bp_reaped),
-    [BP_TREE] = sizeof(struct bp_tree),
-    [BP_DEVICES] = sizeof(struct bp_device),
-    [BP_TRANSFERS] = sizeof(struct bp_transfer),
-    [BP_KERNELS] = sizeof(struct bp_kernel),
-    [BP_SPLITS] = sizeof(struct bp_split),
-    [BP_WAITS] = sizeof(struct bp_wait),
-    [BP_COLLECTOR] = sizeof(struct bp_collector),
-};
+#include "profile/items.h"
 
 void builder_init(struct builder *builder) {
     builder->data = calloc(1, BP_PAGE);
@@ -55,7 +40,7 @@ struct bp_header *builder_header(struct builder *builder) {
 size_t builder_chunk(struct builder *builder, uint32_t kind, uint32_t thread, uint32_t count,
                      uint32_t capacity) {
     size_t offset = builder->size;
-    size_t size = sizeof(struct bp_chunk) + (size_t)capacity * item_sizes[kind];
+    size_t size = sizeof(struct bp_chunk) + (size_t)capacity * bp_item_sizes[kind];
     size = (size + BP_PAGE - 1) / BP_PAGE * BP_PAGE;
     builder->data = realloc(builder->data, offset + size);
     builder->size = offset + size;
@@ -63,7 +48,7 @@ size_t builder_chunk(struct builder *builder, uint32_t kind, uint32_t thread, ui
     *builder_head(builder, offset) = (struct bp_chunk){
         .magic = BP_CHUNK_MAGIC,
         .kind = (uint16_t)kind,
-        .item_size = item_sizes[kind],
+        .item_size = bp_item_sizes[kind],
         .size = size,
         .address = BUILDER_ADDRESS + offset,
         .thread = thread,

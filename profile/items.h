@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The size of an item of each kind, for whoever makes chunks.
+ */
+#ifndef BP_PROFILE_ITEMS_H
+#define BP_PROFILE_ITEMS_H
+
+#include "profile/format.h"
+
+static const uint16_t bp_item_sizes[] = {
+    [BP_STRINGS] = 1,
+    [BP_OBJECTS] = sizeof(struct bp_object),
+    [BP_FUNCS] = sizeof(struct bp_func),
+    [BP_THREADS] = sizeof(struct bp_thread),
+    [BP_NODES] = sizeof(struct bp_node),
+    [BP_ENTRIES] = sizeof(struct bp_entry),
+    [BP_REAPED] = sizeof(struct bp_reaped),
+    [BP_TREE] = sizeof(struct bp_tree),
+    [BP_DEVICES] = sizeof(struct bp_device),
+    [BP_TRANSFERS] = sizeof(struct bp_transfer),
+    [BP_KERNELS] = sizeof(struct bp_kernel),
+    [BP_SPLITS] = sizeof(struct bp_split),
+    [BP_WAITS] = sizeof(struct bp_wait),
+    [BP_COLLECTOR] = sizeof(struct bp_collector),
+};
+
+#endif
