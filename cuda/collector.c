@@ -75,7 +75,7 @@ static const struct {
 static void say_refused(int error) {
     char text[160];
     if (error == BP_CUPTI_INSUFFICIENT_PRIVILEGES ||
-        error == BP_CUPTI_VIRTUALIZED_INSUFFICIENT_PRIVILEGES)
+        error == BP_CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
         snprintf(
             text, sizeof text,
             "insufficient privileges for device records (CUPTI error %d; the administrator can "

@@ -20,7 +20,9 @@ enum bp_cupti_kind {
     BP_CUPTI_DRIVER = 4,
     BP_CUPTI_RUNTIME = 5,
     BP_CUPTI_CONCURRENT_KERNEL = 10,
+    BP_CUPTI_OVERHEAD = 17,
     BP_CUPTI_MEMCPY2 = 22,
+    BP_CUPTI_UNIFIED_MEMORY_COUNTER = 25,
     BP_CUPTI_SYNCHRONIZATION = 38,
     BP_CUPTI_EXTERNAL_CORRELATION = 39,
     BP_CUPTI_MEMORY2 = 49,
@@ -35,7 +37,9 @@ enum bp_cupti_kind {
     X(BP_CUPTI_DRIVER, bp_cupti_api, 40, 40, 40)                                                   \
     X(BP_CUPTI_RUNTIME, bp_cupti_api, 40, 40, 40)                                                  \
     X(BP_CUPTI_CONCURRENT_KERNEL, bp_cupti_kernel, 200, 208, 216)                                  \
+    X(BP_CUPTI_OVERHEAD, bp_cupti_overhead, 40, 56, 56)                                            \
     X(BP_CUPTI_MEMCPY2, bp_cupti_memcpy2, 96, 96, 96)                                              \
+    X(BP_CUPTI_UNIFIED_MEMORY_COUNTER, bp_cupti_migration, 64, 64, 104)                            \
     X(BP_CUPTI_SYNCHRONIZATION, bp_cupti_sync, 40, 40, 56)                                         \
     X(BP_CUPTI_EXTERNAL_CORRELATION, bp_cupti_external, 24, 24, 24)                                \
     X(BP_CUPTI_MEMORY2, bp_cupti_memory, 120, 120, 128)
@@ -103,6 +107,21 @@ struct bp_cupti_memory {
     uint32_t async;
 };
 
+struct bp_cupti_overhead {
+    uint32_t kind, overhead, object_kind;
+    uint32_t process, thread; /* of the object */
+    uint32_t pad;
+    uint64_t start, end;
+    uint32_t correlation, reserved;
+    void *data;
+};
+
+struct bp_cupti_migration {
+    uint32_t kind, counter;
+    uint64_t bytes, start, end, address;
+    uint32_t source, target, stream, process, flags;
+};
+
 union bp_cupti_record {
     uint32_t kind;
     struct bp_cupti_memcpy memcpy;
@@ -113,6 +132,8 @@ union bp_cupti_record {
     struct bp_cupti_sync sync;
     struct bp_cupti_external external;
     struct bp_cupti_memory memory;
+    struct bp_cupti_overhead overhead;
+    struct bp_cupti_migration migration;
     char bytes[256];
 };
 

@@ -100,6 +100,12 @@ RECORDS = {
         "kind=kind operation=memoryOperationType memory=memoryKind correlation=correlationId "
         "address=address bytes=bytes timestamp=timestamp process=processId device=deviceId "
         "context=contextId stream=streamId name=name async=isAsync",
+    ("bp_cupti_overhead", "CUpti_ActivityOverhead3"):
+        "kind=kind overhead=overheadKind object_kind=objectKind process=objectId start=start end=end "
+        "correlation=correlationId data=overheadData",
+    ("bp_cupti_migration", "CUpti_ActivityUnifiedMemoryCounter3"):
+        "kind=kind counter=counterKind bytes=value start=start end=end address=address source=srcId "
+        "target=dstId stream=streamId process=processId flags=flags",
 }
 PROPERTIES = (
     "name=name uuid=uuid memory=totalGlobalMem shared_per_block=sharedMemPerBlock "
@@ -116,7 +122,10 @@ SIZES = {"BP_CUPTI_MEMCPY": ("Memcpy5", "Memcpy5", "Memcpy6"),
          "BP_CUPTI_RUNTIME": ("API",) * 3,
          "BP_CUPTI_SYNCHRONIZATION": ("Synchronization",) * 2 + ("Synchronization2",),
          "BP_CUPTI_EXTERNAL_CORRELATION": ("ExternalCorrelation",) * 3,
-         "BP_CUPTI_MEMORY2": ("Memory3", "Memory3", "Memory4")}
+         "BP_CUPTI_MEMORY2": ("Memory3", "Memory3", "Memory4"),
+         "BP_CUPTI_OVERHEAD": ("Overhead", "Overhead3", "Overhead3"),
+         "BP_CUPTI_UNIFIED_MEMORY_COUNTER": ("UnifiedMemoryCounter2",) * 2 +
+                                            ("UnifiedMemoryCounter3",)}
 
 
 def assertions(root):

@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/sim/cupti_records.h"
@@ -14,9 +15,9 @@
 
 static const struct {
     uint32_t kind;
-    size_t size;
+    size_t size[3]; /* in CUDA 11, 12, 13 */
 } kinds[] = {
-#define X(kind, type, size11, size12, size13) {kind, size13},
+#define X(kind, type, size11, size12, size13) {kind, {size11, size12, size13}},
     BP_CUPTI_SIZES(X)
 #undef X
 };
@@ -30,21 +31,23 @@ static void fill(uint32_t kind, size_t size) {
 }
 
 int main(int argc, char **argv) {
-    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!library)
+    void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    int generation = argc > 2 ? atoi(argv[2]) : 0;
+    if (!library || generation < 11 || generation > 13)
         return 77;
     int (*next)(unsigned char *, size_t, void **) =
         (int (*)(unsigned char *, size_t, void **))dlsym(library, "cuptiActivityGetNextRecord");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         void *record = NULL;
         long stride = 0, count = 0;
-        fill(kinds[i].kind, kinds[i].size);
-        for (unsigned char *last = NULL; next(buffer, RECORDS * kinds[i].size, &record) == 0;
+        size_t size = kinds[i].size[generation - 11];
+        fill(kinds[i].kind, size);
+        for (unsigned char *last = NULL; next(buffer, RECORDS * size, &record) == 0;
              last = record) {
             stride = last ? (unsigned char *)record - last : 0;
             count++;
         }
-        printf("%u %zu %ld %ld\n", kinds[i].kind, kinds[i].size, stride, count);
+        printf("%u %zu %ld %ld\n", kinds[i].kind, size, stride, count);
     }
     return 0;
 }

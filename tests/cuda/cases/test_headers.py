@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Our own declarations of CUPTI against NVIDIA's: every number against the headers, sizes of records
+against the library that walks over them, and a start without a driver. For the toolkit that is
+installed (13) and for Debian's 11.8 and 12.4; what cannot be had is skipped, visibly."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+from device import says
+from harness import Skip, case, check, equal, execute, main, new_dir, subject, timed
+from toolkit import Cuda, cuda_header
+from truth import ROOT
+
+CC = shlex.split(os.environ.get("CC", "cc"))
+# Record of cuda/cupti_abi.h: how its structure is called, without the version at the end.
+STRUCTURES = {"MEMCPY": "Memcpy", "MEMCPY2": "MemcpyPtoP", "MEMSET": "Memset", "KERNEL": "Kernel",
+              "API": "API", "EXTERNAL": "ExternalCorrelation", "OVERHEAD": "Overhead",
+              "UVM": "UnifiedMemoryCounter"}
+# Enumerations there, and what CUPTI puts before their names.
+ENUMERATIONS = {"bp_cupti_kind": "CUPTI_ACTIVITY_KIND_",
+                "bp_cupti_copy_kind": "CUPTI_ACTIVITY_MEMCPY_KIND_",
+                "bp_cupti_result": "CUPTI_ERROR_"}
+
+
+def newest(text, name):
+    versions = re.findall(r"\bCUpti_Activity%s(\d*)\s*;" % name, text)
+    check(versions, "no structure CUpti_Activity%s" % name)
+    return "CUpti_Activity%s%s" % (name, max(versions, key=lambda v: int(v or 1)))
+
+
+def assertions(folder):
+    with open(os.path.join(folder, "cupti_activity.h")) as f:
+        text = f.read()
+    with open(os.path.join(ROOT, "cuda", "cupti_abi.h")) as f:
+        abi = f.read()
+    for record, field in re.findall(r"X\((\w+), (\w+), \d+, [^)]+\)", abi):
+        yield 'offsetof(%s, %s) == BP_CUPTI_AT_%s_%s' % (newest(text, STRUCTURES[record]), field,
+                                                         record, field)
+    for enumeration, prefix in ENUMERATIONS.items():
+        body = abi.split("enum " + enumeration)[1].split("}")[0]
+        for name in re.findall(r"\bBP_CUPTI_(\w+) = \d+", body):
+            real = {"SUCCESS": "CUPTI_SUCCESS"}.get(name, prefix + name)
+            yield "(int)%s == (int)BP_CUPTI_%s" % (real, name)
+    yield "CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2 == BP_CUPTI_CORRELATION_CUSTOM2"
+    counter = "CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_"
+    yield "(int)%sHTOD == (int)BP_CUPTI_UVM_HTOD" % counter
+    yield "(int)%sDTOH == (int)BP_CUPTI_UVM_DTOH" % counter
+    config = "CUpti_ActivityUnifiedMemoryCounterConfig"
+    yield "sizeof(%s) == sizeof(struct bp_cupti_uvm_config)" % config
+    for ours, theirs in (("scope", "scope"), ("kind", "kind"), ("device", "deviceId"),
+                         ("enable", "enable")):
+        yield "offsetof(struct bp_cupti_uvm_config, %s) == offsetof(%s, %s)" % (ours, config, theirs)
+
+
+def offsets(version):
+    for folder in Cuda(version).includes:
+        lines = ["#include <stddef.h>", "#include <cupti.h>", '#include "cuda/cupti_abi.h"']
+        wanted = list(assertions(folder))
+        check(len(wanted) > 60, "only %d numbers compared" % len(wanted))
+        lines += ['_Static_assert(%s, "");' % text for text in wanted]
+        path = os.path.join(new_dir(), "offsets.c")
+        with open(path, "w") as f:
+            f.write("\n".join(lines) + "\n")
+        done = subprocess.run(CC + ["-fsyntax-only", "-I" + ROOT, "-isystem", folder, "-isystem",
+                                    cuda_header(), path], stderr=subprocess.PIPE, text=True)
+        check(done.returncode == 0, "%s: %s" % (folder, done.stderr[:1500]))
+        print("   %d numbers as in %s" % (len(wanted), folder))
+
+
+def strides(version):
+    """Buffers made by hand go through the real cuptiActivityGetNextRecord, which needs no driver."""
+    cuda = Cuda(version)
+    real = cuda.libraries("cupti")
+    done = subprocess.run([subject("cuda_strides"), real, cuda.generation], text=True,
+                          stdout=subprocess.PIPE, env={"LD_LIBRARY_PATH": os.path.dirname(real)})
+    equal("status", done.returncode, 0)
+    rows = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+    check(len(rows) >= 12, "kinds: %r" % rows)
+    for kind, size, stride, count in rows:
+        check((stride, count) == (size, 5), "kind %d: %d bytes here, %d there, %d records of 5"
+              % (kind, size, stride, count))
+    print("   %d kinds of records as %s finds them" % (len(rows), os.path.basename(real)))
+
+
+def build(directory, runtime):
+    source = os.path.join(ROOT, "tests", "cuda", "subjects", "without_driver.c")
+    path = os.path.join(directory, "without_driver")
+    done = subprocess.run(CC + ["-o", path, source, runtime, "-Wl,-rpath," +
+                                os.path.dirname(runtime)], stderr=subprocess.PIPE, text=True)
+    check(done.returncode == 0, done.stderr[:1000])
+    return path
+
+
+def first_call(run):
+    took, threads = run.text("first").split()
+    return float(took), int(threads)
+
+
+def without_driver(version):
+    if os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi"):
+        raise Skip("this machine has a driver")
+    cuda = Cuda(version)
+    path = build(new_dir(), cuda.libraries("cudart"))
+    env = {"LD_LIBRARY_PATH": os.path.dirname(cuda.libraries("cupti"))}
+    bare = execute([path], False, env=env)
+    run = execute([path], True, env=env)
+    for what in ("status", "stdout", "stderr"):
+        equal(what, getattr(run, what), getattr(bare, what))
+    report = run.report()
+    says(report, "no CUDA driver")
+    plain, _ = first_call(bare)
+    took, threads = first_call(run)
+    equal("threads", threads, 1)
+    check(took - plain < 20000, "the first call took %.1f ms more" % ((took - plain) / 1000))
+    print("   first call %.2f ms, bare %.2f ms" % (took / 1000, plain / 1000))
+
+
+def register(version):
+    for function, mark in ((offsets, case), (strides, case), (without_driver, timed)):
+        def go(function=function):
+            function(version)
+        go.__name__ = "%s_%s" % (function.__name__, version)
+        mark(go)
+
+
+for name in ("13", "12.4", "11.8"):
+    register(name)
+main()
