@@ -19,10 +19,11 @@
 #include <stdint.h>
 
 #include "profile/format_device.h"
+#include "profile/format_sample.h"
 
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-#define BP_MINOR 1 /* 1: devices, kinds 9 to 14 */
+#define BP_MINOR 2 /* 1: devices, kinds 9 to 14. 2: samples, kinds 15 to 17 */
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -117,7 +118,11 @@ enum bp_chunk_kind {
     BP_SPLITS = 12,
     BP_WAITS = 13,
     BP_COLLECTOR = 14, /* struct bp_collector, once */
-    BP_KINDS = 15
+    /* See profile/format_sample.h; a forked child begins without any. */
+    BP_FRAMES = 15,  /* struct bp_frame, of one thread */
+    BP_SAMPLES = 16, /* struct bp_sample, of one thread */
+    BP_SAMPLER = 17, /* struct bp_sampler, once */
+    BP_KINDS = 22
 };
 
 #define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */

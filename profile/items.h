@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The size of an item of each kind, for whoever makes chunks.
+ * The size of an item of each kind, for whoever makes or reads chunks.
  */
 #ifndef BP_PROFILE_ITEMS_H
 #define BP_PROFILE_ITEMS_H
 
 #include "profile/format.h"
 
-static const uint16_t bp_item_sizes[] = {
+static const uint16_t bp_item_sizes[BP_KINDS] = {
     [BP_STRINGS] = 1,
     [BP_OBJECTS] = sizeof(struct bp_object),
     [BP_FUNCS] = sizeof(struct bp_func),
@@ -22,6 +22,9 @@ static const uint16_t bp_item_sizes[] = {
     [BP_SPLITS] = sizeof(struct bp_split),
     [BP_WAITS] = sizeof(struct bp_wait),
     [BP_COLLECTOR] = sizeof(struct bp_collector),
+    [BP_FRAMES] = sizeof(struct bp_frame),
+    [BP_SAMPLES] = sizeof(struct bp_sample),
+    [BP_SAMPLER] = sizeof(struct bp_sampler),
 };
 
 #endif

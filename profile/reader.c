@@ -160,6 +160,8 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         result = bp_reader_load_devices(reader);
     if (result == 0)
+        result = bp_reader_load_sampler(reader);
+    if (result == 0)
         result = bp_reader_load_threads(reader);
     if (result == 0)
         result = load_names(reader);
@@ -253,6 +255,8 @@ void bp_profile_free(struct bp_profile *profile) {
     for (uint32_t i = 0; i < profile->thread_count; i++) {
         free(profile->threads[i].nodes);
         free(profile->threads[i].open);
+        free(profile->threads[i].frames);
+        free(profile->threads[i].samples);
     }
     free(profile->threads);
     free(profile->objects);
@@ -265,6 +269,7 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile->splits);
     free(profile->waits);
     free(profile->collector);
+    free(profile->sampler);
     free(profile->strings);
     free(profile);
 }

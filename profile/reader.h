@@ -35,6 +35,11 @@ struct bp_profile_thread {
     struct bp_node *nodes;     /* at least the root */
     struct bp_open_call *open; /* innermost first, the root last; none if the thread has ended */
     uint32_t open_count;
+    /* Sampled stacks: a frame's parent comes before it, a sample's node and frame exist. */
+    struct bp_frame *frames;
+    struct bp_sample *samples;
+    uint32_t frame_count;
+    uint32_t sample_count;
 };
 
 struct bp_profile {
@@ -51,6 +56,7 @@ struct bp_profile {
     struct bp_split *splits;
     struct bp_wait *waits;
     struct bp_collector *collector; /* NULL if the file has none */
+    struct bp_sampler *sampler;     /* likewise */
     uint32_t device_count;
     uint32_t transfer_count;
     uint32_t kernel_count;

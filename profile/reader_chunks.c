@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/items.h"
 #include "profile/reader_internal.h"
 
 int bp_reader_pread(struct bp_reader *reader, void *data, size_t size, uint64_t offset) {
@@ -28,39 +29,9 @@ int bp_reader_pread(struct bp_reader *reader, void *data, size_t size, uint64_t 
     return 0;
 }
 
+/* 0 for a kind that this reader does not know. */
 static size_t known_size(uint32_t kind) {
-    switch (kind) {
-    case BP_STRINGS:
-        return 1;
-    case BP_OBJECTS:
-        return sizeof(struct bp_object);
-    case BP_FUNCS:
-        return sizeof(struct bp_func);
-    case BP_THREADS:
-        return sizeof(struct bp_thread);
-    case BP_NODES:
-        return sizeof(struct bp_node);
-    case BP_ENTRIES:
-        return sizeof(struct bp_entry);
-    case BP_REAPED:
-        return sizeof(struct bp_reaped);
-    case BP_TREE:
-        return sizeof(struct bp_tree);
-    case BP_DEVICES:
-        return sizeof(struct bp_device);
-    case BP_TRANSFERS:
-        return sizeof(struct bp_transfer);
-    case BP_KERNELS:
-        return sizeof(struct bp_kernel);
-    case BP_SPLITS:
-        return sizeof(struct bp_split);
-    case BP_WAITS:
-        return sizeof(struct bp_wait);
-    case BP_COLLECTOR:
-        return sizeof(struct bp_collector);
-    default:
-        return 0;
-    }
+    return kind < BP_KINDS ? bp_item_sizes[kind] : 0;
 }
 
 static bool is_pointed_to(uint32_t kind) {

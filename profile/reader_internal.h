@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the three parts of the reader: reader.c (file, header, messages), reader_chunks.c
- * (where the chunks are, copying their items) and reader_threads.c (nodes and open calls).
+ * Shared by the parts of the reader: reader.c (file, header, messages), reader_chunks.c (where the
+ * chunks are, copying their items), reader_threads.c (nodes and open calls), reader_devices.c and
+ * reader_samples.c.
  */
 #ifndef BP_PROFILE_READER_INTERNAL_H
 #define BP_PROFILE_READER_INTERNAL_H
@@ -55,6 +56,11 @@ int bp_reader_load_threads(struct bp_reader *reader);
 int bp_reader_load_devices(struct bp_reader *reader);
 /* When threads and their nodes are known: contexts that do not exist become unknown ones. */
 void bp_reader_check_devices(struct bp_profile *profile);
+
+/* Of one thread, before its nodes are loaded; checked when they are. */
+int bp_reader_load_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
+void bp_reader_check_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
+int bp_reader_load_sampler(struct bp_reader *reader);
 
 /* Ends the text and takes out what could drive a terminal. */
 void bp_reader_clean(char *text, size_t size);

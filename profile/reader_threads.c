@@ -179,14 +179,17 @@ static int load_thread(struct bp_reader *reader, struct bp_profile_thread *threa
         if (reader->chunks[i].present < reader->chunks[i].head.count)
             return 0;
     void *nodes;
-    int result =
-        bp_reader_load(reader, range, sizeof(struct bp_node), 0, &nodes, &thread->node_count);
+    int result = bp_reader_load_samples(reader, thread);
+    if (result == 0)
+        result =
+            bp_reader_load(reader, range, sizeof(struct bp_node), 0, &nodes, &thread->node_count);
     if (result)
         return result;
     thread->nodes = nodes;
     if (thread->node_count == 0)
         return 0;
     check_nodes(reader, thread);
+    bp_reader_check_samples(reader, thread);
     if (state == BP_THREAD_LIVE)
         result = load_open(reader, thread, chain);
     return result ? result : 1;
@@ -195,6 +198,8 @@ static int load_thread(struct bp_reader *reader, struct bp_profile_thread *threa
 static void drop_thread(struct bp_profile_thread *thread) {
     free(thread->nodes);
     free(thread->open);
+    free(thread->frames);
+    free(thread->samples);
     *thread = (struct bp_profile_thread){0};
 }
 

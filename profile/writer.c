@@ -228,9 +228,13 @@ static int is_of_devices(const struct bp_chunk *chunk) {
     return chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR;
 }
 
+static int is_of_samples(const struct bp_chunk *chunk) {
+    return chunk->kind >= BP_FRAMES && chunk->kind <= BP_SAMPLER;
+}
+
 static int kept_after_fork(const struct bp_chunk *chunk, uint32_t thread) {
     return chunk->kind != BP_TREE && chunk->kind != BP_REAPED && !is_of_devices(chunk) &&
-           (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
+           !is_of_samples(chunk) && (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
 }
 
 /* Copy one mapped range into the new file and map the file over it. */
@@ -268,7 +272,7 @@ static void detach_all(struct bp_writer *writer, uint32_t thread) {
 static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
     if (chunk->kind == BP_TREE)
         return; /* stays mapped: the child is in the same tree */
-    if (chunk->kind == BP_REAPED || is_of_devices(chunk))
+    if (chunk->thread == BP_NO_THREAD)
         writer->open[chunk->kind] = NULL;
     if (is_of_devices(chunk))
         detach(chunk, chunk->size); /* the collector may hold pointers to its items */

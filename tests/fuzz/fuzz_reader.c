@@ -36,6 +36,23 @@ static void check_thread(const struct bp_profile *profile, const struct bp_profi
     promise(memchr(thread->info.name, 0, sizeof(thread->info.name)), "names end");
 }
 
+static void check_samples(const struct bp_profile *profile,
+                          const struct bp_profile_thread *thread) {
+    for (uint32_t i = 0; i < thread->frame_count; i++) {
+        const struct bp_frame *frame = &thread->frames[i];
+        promise(frame->parent == BP_NO_FRAME || frame->parent < i, "callers come first");
+        promise(frame->kind != BP_FRAME_PYTHON || frame->func < profile->func_count,
+                "functions of frames exist");
+        promise(frame->kind != BP_FRAME_LEDGER || frame->func < thread->node_count,
+                "nodes of frames exist");
+        promise(frame->kind <= BP_FRAME_TRUNCATED, "kinds of frames are known");
+    }
+    for (uint32_t i = 0; i < thread->sample_count; i++) {
+        promise(thread->samples[i].node < thread->node_count, "nodes of samples exist");
+        promise(thread->samples[i].frame < thread->frame_count, "frames of samples exist");
+    }
+}
+
 static void check_profile(const struct bp_profile *profile) {
     size_t length = 0;
     promise(profile->func_count > 0, "there is a function");
@@ -50,6 +67,8 @@ static void check_profile(const struct bp_profile *profile) {
         length += strlen(bp_profile_string(profile, profile->objects[i].path));
     for (uint32_t i = 0; i < profile->thread_count; i++)
         check_thread(profile, &profile->threads[i]);
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        check_samples(profile, &profile->threads[i]);
     promise(profile->thread_count <= profile->threads_recorded, "no more threads than recorded");
     promise(strlen(profile->header.command) < sizeof(profile->header.command), "texts end");
     promise(length < SIZE_MAX, "strings can be read");

@@ -75,7 +75,22 @@ static void add_devices(struct builder *builder) {
     }
 }
 
-/* Two threads with nodes and calls open three deep, a wall page, a reaped child, devices. */
+/* A stack of four kinds of frames and two samples, for one thread. */
+static void add_samples(struct builder *builder, uint32_t thread) {
+    size_t frames = builder_chunk(builder, BP_FRAMES, thread, 4, 4);
+    size_t samples = builder_chunk(builder, BP_SAMPLES, thread, 2, 2);
+    struct bp_frame *frame = builder_item(builder, frames, 0);
+    frame[0] = (struct bp_frame){.parent = BP_NO_FRAME, .kind = BP_FRAME_TRUNCATED};
+    frame[1] = (struct bp_frame){.parent = 0, .kind = BP_FRAME_LEDGER, .func = 1};
+    frame[2] = (struct bp_frame){.parent = 1, .kind = BP_FRAME_PYTHON, .func = BUILDER_FUNC};
+    frame[3] = (struct bp_frame){.parent = 2, .address = BUILDER_ADDRESS, .flags = BP_FRAME_EXACT};
+    struct bp_sample *sample = builder_item(builder, samples, 0);
+    sample[0] = (struct bp_sample){.node = 1, .frame = 3, .count = 7, .weight = 1000};
+    sample[1] = (struct bp_sample){.node = 2, .frame = 2, .kind = BP_SAMPLE_COPY, .count = 1};
+}
+
+/* Two threads with nodes and calls open three deep, a wall page, a reaped child, devices,
+ * samples. */
 static void make_seed(struct builder *builder) {
     builder_init(builder);
     builder_header(builder)->state = BP_RUNNING;
@@ -103,6 +118,9 @@ static void make_seed(struct builder *builder) {
     builder_chunk(builder, BP_REAPED, BP_NO_THREAD, 1, 2);
     builder_chunk(builder, BP_TREE, BP_NO_THREAD, 1, 1);
     add_devices(builder);
+    add_samples(builder, 0);
+    add_samples(builder, 1);
+    builder_chunk(builder, BP_SAMPLER, BP_NO_THREAD, 1, 1);
 }
 
 /* Numbers at which checks go wrong by one. */
