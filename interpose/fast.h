@@ -48,15 +48,15 @@ static inline void bp_fast_leave(struct bp_entry *entry) {
     struct bp_thread *thread = bp_self;
     if (!entry || !thread || (struct bp_entry *)thread->current != entry || entry->rbx ||
         bp_process.clock != BP_CLOCK_TSC) {
-        bp_source_leave(entry);
+        bp_source_leave(entry, 0);
         return;
     }
-    uint64_t duration = bp_clock_tsc() - entry->start;
+    uint64_t now = bp_clock_tsc(), duration = now - entry->start;
     struct bp_node *node = (struct bp_node *)entry->node;
     struct bp_entry *parent = (struct bp_entry *)entry->parent;
     uint32_t *open = &((struct bp_local *)thread->local)->open[node->func];
     if (duration - node->min > node->span || parent->sp & BP_ENTRY_INHERITED) {
-        bp_source_leave(entry);
+        bp_source_leave(entry, now); /* a later reading would not be the least, ever */
         return;
     }
     *(--*open ? &node->inner : &node->total) += duration;

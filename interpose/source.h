@@ -34,8 +34,8 @@ struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp);
  */
 struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp);
 
-/* Close it, on the thread that opened it. NULL is allowed. */
-void bp_source_leave(struct bp_entry *entry);
+/* Close it, on the thread that opened it, at `now`; 0: read the clock. NULL is allowed. */
+void bp_source_leave(struct bp_entry *entry, uint64_t now);
 
 /* Close it as left by an exception. NULL is allowed. */
 void bp_source_abort(struct bp_entry *entry);

@@ -273,29 +273,30 @@ struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp) {
 }
 
 /* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
-static void source_close(struct bp_thread *thread, struct bp_entry *entry, int aborted) {
-    settle(thread, entry, clock_now());
+static void source_close(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
+                         int aborted) {
+    settle(thread, entry, now ? now : clock_now());
     node_of(entry)->aborted += (uint64_t)aborted;
     bp_thread_uncover(thread, parent_of(entry));
     entry_give(thread, entry);
 }
 
-void bp_source_leave(struct bp_entry *entry) {
+void bp_source_leave(struct bp_entry *entry, uint64_t now) {
     struct bp_thread *thread = bp_self;
     if (!entry || !thread)
         return;
     if (entry->rbx && current_of(thread) == entry)
-        source_close(thread, entry, 0);
-    else if (bp_thread_leave(entry, 0, 0))
+        source_close(thread, entry, now, 0);
+    else if (bp_thread_leave(entry, now, 0))
         entry_give(thread, entry);
 }
 
 void bp_source_abort(struct bp_entry *entry) {
     struct bp_thread *thread = bp_self;
     if (entry && thread && current_of(thread) == entry)
-        source_close(thread, entry, !entry->rbx);
+        source_close(thread, entry, 0, !entry->rbx);
     else
-        bp_source_leave(entry);
+        bp_source_leave(entry, 0);
 }
 
 static int is_open(const struct bp_thread *thread, const struct bp_entry *entry) {
