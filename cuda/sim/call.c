@@ -29,20 +29,21 @@ void bp_sim_emit(struct bp_sim_record *record) {
     record->tid = bp_sim_tid();
     if (!record->correlation)
         record->correlation = own.correlation;
-    if (record->kind != BP_SIM_RECORD_ENTER)
-        bp_sim_truth_write(record);
     if (function)
         function(record);
+    if (record->kind != BP_SIM_RECORD_ENTER)
+        bp_sim_truth_write(record);
 }
 
 void bp_sim_enter(struct bp_sim_call *call, const char *name, unsigned cbid) {
     static uint32_t last;
+    *call = (struct bp_sim_call){name, cbid, 0, bp_sim_now()};
     bp_sim_fault(); /* reads the environment */
-    *call = (struct bp_sim_call){name, cbid, __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED), 0};
+    call->correlation = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
     own.correlation = call->correlation;
+    own.start = call->start;
     struct bp_sim_record record = {.kind = BP_SIM_RECORD_ENTER, .name = name, .cbid = cbid};
     bp_sim_emit(&record);
-    call->start = own.start = bp_sim_now();
 }
 
 int bp_sim_leave(const struct bp_sim_call *call, int error) {
@@ -55,9 +56,9 @@ int bp_sim_leave(const struct bp_sim_call *call, int error) {
         .cbid = call->cbid,
         .result = (unsigned)error,
     };
-    bp_sim_emit(&record);
     if (error && error != cudaErrorNotReady)
         own.last_error = error;
+    bp_sim_emit(&record); /* its last act is the truth's end of the call */
     return error;
 }
 

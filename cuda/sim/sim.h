@@ -61,6 +61,7 @@ enum bp_sim_record_kind {
     BP_SIM_RECORD_ENTER, /* a call has its correlation id; nothing is measured yet */
     BP_SIM_RECORD_CALL,
     BP_SIM_RECORD_COPY,
+    BP_SIM_RECORD_MIGRATION, /* of managed memory: nobody's call */
     BP_SIM_RECORD_SET,
     BP_SIM_RECORD_KERNEL,
     BP_SIM_RECORD_SYNC,

@@ -51,7 +51,7 @@ class Truth:
         self.copies = {"h2d": [0, 0, 0.0], "d2h": [0, 0, 0.0], "p2p": [0, 0, 0.0]}
         self.kernels = self.calls = 0
         with open(path) as f:
-            lines = [json.loads(line) for line in f]
+            lines = [json.loads(line) for line in f if line != "\n"]
         for line in lines:
             span = (line.get("start", 0), line.get("end", 0))
             if line["type"] == "call":

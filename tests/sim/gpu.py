@@ -32,7 +32,7 @@ def read_truth(path):
     """Counts of what the device did, by kind; and every line must be one object."""
     counts, call = collections.Counter(), {}
     with open(path, encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
+        records = [json.loads(line) for line in file if line != "\n"]
     check(records and records[0]["type"] == "clock", "the truth does not begin with the clocks")
     for record in records:
         if record["type"] == "call":
