@@ -11,7 +11,7 @@
 /* Contexts kept apart per thread: 13 MB of file. Beyond it calls are folded by function. */
 #define NODE_LIMIT 16384
 #define FIRST_NODES 68     /* 56 kB: 14 pages */
-#define LARGEST_NODES 1260 /* 1 MB */
+#define LARGEST_NODES 1248 /* 1 MB */
 
 static uint32_t edge_slot(uint64_t parent, const struct bp_stub *stub) {
     uint64_t hash = parent * BP_EDGE_FACTOR >> BP_EDGE_SHIFT;
@@ -166,7 +166,7 @@ void bp_node_reset_all(struct bp_thread *thread) {
         struct bp_node *nodes = bp_chunk_items(chunk);
         for (uint32_t i = 0; i < chunk->count; i++) {
             struct bp_node *node = &nodes[i];
-            node->self = node->total = node->inner = node->aborted = node->span = 0;
+            node->self = node->total = node->inner = node->aborted = node->span = node->first = 0;
             node->min = UINT64_MAX;
             node->last = 0;
             for (unsigned b = 0; b < BP_BUCKETS; b++)

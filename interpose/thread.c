@@ -89,7 +89,7 @@ static void count_returned(struct bp_node *node, uint64_t duration) {
     uint64_t capped = duration >> 48 ? (UINT64_C(1) << 48) - 1 : duration;
     node->histogram[bp_bucket(duration)]++;
     if (node->min == UINT64_MAX) {
-        node->min = capped;
+        node->min = node->first = capped;
         node->span = 0;
     } else if (capped < node->min) {
         node->span += node->min - capped;

@@ -20,10 +20,11 @@
 
 #include "profile/format_device.h"
 #include "profile/format_sample.h"
+#include "profile/format_task.h"
 
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-#define BP_MINOR 2 /* 1: devices, kinds 9 to 14. 2: samples, kinds 15 to 17 */
+#define BP_MINOR 2 /* 1: devices, kinds 9 to 14; 2: kinds 15 to 21, bp_node.first */
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -98,7 +99,10 @@ struct bp_header {
     /* As inside and outside, for calls of Python functions; both 0 where that was not measured. */
     uint32_t python_inside;
     uint32_t python_outside;
-    char reserved[780];
+    uint32_t tasks_plain; /* tasks that were kept without details: too many, or too costly */
+    uint64_t task_time;   /* ticks spent on recording tasks, in the time of those who called them */
+    uint32_t tasks_lost;  /* tasks that were not recorded: nested too deeply, or no memory */
+    char reserved[764];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -122,6 +126,11 @@ enum bp_chunk_kind {
     BP_FRAMES = 15,  /* struct bp_frame, of one thread */
     BP_SAMPLES = 16, /* struct bp_sample, of one thread */
     BP_SAMPLER = 17, /* struct bp_sampler, once */
+    /* See profile/format_task.h; a forked child begins without tasks. */
+    BP_TASKS = 18,
+    BP_TASK_NODES = 19,
+    BP_TASK_FOLDS = 20,
+    BP_VARIABLES = 21,
     BP_KINDS = 22
 };
 
@@ -175,9 +184,12 @@ enum bp_func_kind {
 };
 
 /* Function flags. */
-#define BP_FUNC_CUDA 0x1u   /* a call of the CUDA runtime or driver; see bp_split */
-#define BP_FUNC_PYTHON 0x2u /* a function of Python: module, file and line are known */
-#define BP_FUNC_CHOSEN 0x4u /* of a module that was asked for: DSL unless rules say otherwise */
+#define BP_FUNC_CUDA 0x1u     /* a call of the CUDA runtime or driver; see bp_split */
+#define BP_FUNC_PYTHON 0x2u   /* a function of Python: module, file and line are known */
+#define BP_FUNC_CHOSEN 0x4u   /* of a module that was asked for: DSL unless rules say otherwise */
+#define BP_FUNC_TASK 0x100u   /* its calls are tasks */
+#define BP_FUNC_PHASE 0x200u  /* it is a phase: `phase` */
+#define BP_FUNC_SAMPLE 0x400u /* its calls are samples of a task */
 
 /* The first two functions of every file. */
 #define BP_FUNC_INDEX_ROOT 0
@@ -194,7 +206,8 @@ struct bp_func {
     uint32_t module; /* Python module, file and line: 0 for native functions */
     uint32_t file;
     uint32_t line;
-    uint64_t reserved[2];
+    uint32_t phase; /* string: name of the phase that the function is, by the rules for tasks */
+    uint32_t reserved[3];
 };
 _Static_assert(sizeof(struct bp_func) == 48, "function");
 
@@ -238,8 +251,9 @@ struct bp_node {
     uint32_t index;   /* its own */
     uint32_t last;    /* bucket of a returned call that the histogram has still to get; 0: none */
     uint64_t histogram[BP_BUCKETS];
+    uint64_t first; /* duration of the first call that returned; 0 before, and before format 1.2 */
 };
-_Static_assert(sizeof(struct bp_node) == 832, "node");
+_Static_assert(sizeof(struct bp_node) == 840, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. */
 struct bp_entry {

@@ -25,6 +25,10 @@ static const uint16_t bp_item_sizes[BP_KINDS] = {
     [BP_FRAMES] = sizeof(struct bp_frame),
     [BP_SAMPLES] = sizeof(struct bp_sample),
     [BP_SAMPLER] = sizeof(struct bp_sampler),
+    [BP_TASKS] = sizeof(struct bp_task),
+    [BP_TASK_NODES] = sizeof(struct bp_task_node),
+    [BP_TASK_FOLDS] = sizeof(struct bp_task_fold),
+    [BP_VARIABLES] = sizeof(struct bp_variable),
 };
 
 #endif

@@ -162,6 +162,8 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         result = bp_reader_load_sampler(reader);
     if (result == 0)
+        result = bp_reader_load_tasks(reader);
+    if (result == 0)
         result = bp_reader_load_threads(reader);
     if (result == 0)
         result = load_names(reader);
@@ -173,6 +175,7 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         reader->profile->reaped = items;
     bp_reader_check_devices(reader->profile);
+    bp_reader_check_tasks(reader);
     return result;
 }
 
@@ -270,6 +273,10 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile->waits);
     free(profile->collector);
     free(profile->sampler);
+    free(profile->tasks);
+    free(profile->task_nodes);
+    free(profile->task_folds);
+    free(profile->variables);
     free(profile->strings);
     free(profile);
 }

@@ -62,6 +62,16 @@ struct bp_profile {
     uint32_t kernel_count;
     uint32_t split_count;
     uint32_t wait_count;
+    /* Tasks; `thread` is BP_NO_THREAD where it is lost. `end` is never 0: of a task that was
+     * running it is when the process was last seen. */
+    struct bp_task *tasks;
+    struct bp_task_node *task_nodes;
+    struct bp_task_fold *task_folds;
+    struct bp_variable *variables;
+    uint32_t task_count;
+    uint32_t task_node_count;
+    uint32_t task_fold_count;
+    uint32_t variable_count;
     char *strings;
     size_t string_size;
     uint32_t object_count;

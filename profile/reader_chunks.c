@@ -29,8 +29,11 @@ int bp_reader_pread(struct bp_reader *reader, void *data, size_t size, uint64_t 
     return 0;
 }
 
-/* 0 for a kind that this reader does not know. */
-static size_t known_size(uint32_t kind) {
+/* 0 for a kind that this reader does not know. Else the least that an item must have: that of the
+ * first format which had such items. */
+static size_t least_size(uint32_t kind) {
+    if (kind == BP_NODES)
+        return offsetof(struct bp_node, first);
     return kind < BP_KINDS ? bp_item_sizes[kind] : 0;
 }
 
@@ -41,7 +44,7 @@ static bool is_pointed_to(uint32_t kind) {
 /* False for a head that contradicts itself; its chunk is left out, the chain goes on. */
 static bool check_head(const struct bp_chunk *head) {
     uint64_t room = head->size - sizeof(*head);
-    if (head->item_size < known_size(head->kind))
+    if (head->item_size < least_size(head->kind))
         return false;
     if (head->kind == BP_STRINGS && head->item_size != 1)
         return false;
@@ -128,9 +131,9 @@ int bp_reader_scan(struct bp_reader *reader) {
                 reader->broken_at = offset;
             break;
         }
-        if (known_size(head.kind) && !check_head(&head))
+        if (least_size(head.kind) && !check_head(&head))
             reader->bad_chunks++;
-        else if (known_size(head.kind))
+        else if (least_size(head.kind))
             result = add_chunk(reader, &head, offset, &allocated);
         if (result)
             return result;
@@ -190,7 +193,7 @@ static int copy_items(struct bp_reader *reader, const struct bp_reader_chunk *ch
         return -ENOMEM;
     int result = bp_reader_pread(reader, raw, size, offset);
     for (uint32_t i = 0; result == 0 && i < chunk->present; i++)
-        memcpy(to + i * known, raw + i * stride, known);
+        memcpy(to + i * known, raw + i * stride, stride < known ? stride : known);
     free(raw);
     return result;
 }

@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
+#include "profile/items.h"
 #include "profile/reader_internal.h"
 
 /* Threads are in the order of their slots. */
-static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
-                                                   uint32_t slot) {
+const struct bp_profile_thread *bp_reader_thread(const struct bp_profile *profile, uint32_t slot) {
     uint32_t low = 0;
     uint32_t high = profile->thread_count;
     while (low < high) {
@@ -24,7 +24,7 @@ static const struct bp_profile_thread *find_thread(const struct bp_profile *prof
 }
 
 static void check_context(const struct bp_profile *profile, uint32_t *thread, uint32_t *node) {
-    const struct bp_profile_thread *found = find_thread(profile, *thread);
+    const struct bp_profile_thread *found = bp_reader_thread(profile, *thread);
     if (found && *node < found->node_count)
         return;
     *thread = BP_NO_THREAD;
@@ -53,13 +53,12 @@ void bp_reader_check_devices(struct bp_profile *profile) {
     }
 }
 
-/* NULL after the first failure, which stays in `result`. */
-static void *load(struct bp_reader *reader, enum bp_chunk_kind kind, size_t size, uint32_t *count,
-                  int *result) {
+void *bp_reader_take(struct bp_reader *reader, enum bp_chunk_kind kind, uint32_t *count,
+                     int *result) {
     void *items;
     if (*result == 0)
-        *result = bp_reader_load(reader, bp_reader_find(reader, kind, BP_NO_THREAD), size, 0,
-                                 &items, count);
+        *result = bp_reader_load(reader, bp_reader_find(reader, kind, BP_NO_THREAD),
+                                 bp_item_sizes[kind], 0, &items, count);
     return *result == 0 ? items : NULL;
 }
 
@@ -68,17 +67,12 @@ int bp_reader_load_devices(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
     int result = 0;
     uint32_t count = 0;
-    profile->devices =
-        load(reader, BP_DEVICES, sizeof(*profile->devices), &profile->device_count, &result);
-    profile->transfers =
-        load(reader, BP_TRANSFERS, sizeof(*profile->transfers), &profile->transfer_count, &result);
-    profile->kernels =
-        load(reader, BP_KERNELS, sizeof(*profile->kernels), &profile->kernel_count, &result);
-    profile->splits =
-        load(reader, BP_SPLITS, sizeof(*profile->splits), &profile->split_count, &result);
-    profile->waits = load(reader, BP_WAITS, sizeof(*profile->waits), &profile->wait_count, &result);
-    struct bp_collector *collector =
-        load(reader, BP_COLLECTOR, sizeof(*collector), &count, &result);
+    profile->devices = bp_reader_take(reader, BP_DEVICES, &profile->device_count, &result);
+    profile->transfers = bp_reader_take(reader, BP_TRANSFERS, &profile->transfer_count, &result);
+    profile->kernels = bp_reader_take(reader, BP_KERNELS, &profile->kernel_count, &result);
+    profile->splits = bp_reader_take(reader, BP_SPLITS, &profile->split_count, &result);
+    profile->waits = bp_reader_take(reader, BP_WAITS, &profile->wait_count, &result);
+    struct bp_collector *collector = bp_reader_take(reader, BP_COLLECTOR, &count, &result);
     if (count == 0) {
         free(collector);
         return result;

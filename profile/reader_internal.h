@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the parts of the reader: reader.c (file, header, messages), reader_chunks.c (where the
- * chunks are, copying their items), reader_threads.c (nodes and open calls), reader_devices.c and
- * reader_samples.c.
+ * chunks are, copying their items), reader_threads.c (nodes and open calls), reader_devices.c,
+ * reader_samples.c and reader_tasks.c.
  */
 #ifndef BP_PROFILE_READER_INTERNAL_H
 #define BP_PROFILE_READER_INTERNAL_H
@@ -56,6 +56,15 @@ int bp_reader_load_threads(struct bp_reader *reader);
 int bp_reader_load_devices(struct bp_reader *reader);
 /* When threads and their nodes are known: contexts that do not exist become unknown ones. */
 void bp_reader_check_devices(struct bp_profile *profile);
+/* The same for tasks, whose details come before the nodes that they name. */
+int bp_reader_load_tasks(struct bp_reader *reader);
+void bp_reader_check_tasks(struct bp_reader *reader);
+
+/* The thread of a slot, NULL if it is not there. */
+const struct bp_profile_thread *bp_reader_thread(const struct bp_profile *profile, uint32_t slot);
+/* All items of a kind of no thread; NULL after the first failure, which stays in `result`. */
+void *bp_reader_take(struct bp_reader *reader, enum bp_chunk_kind kind, uint32_t *count,
+                     int *result);
 
 /* Of one thread, before its nodes are loaded; checked when they are. */
 int bp_reader_load_samples(struct bp_reader *reader, struct bp_profile_thread *thread);

@@ -53,6 +53,35 @@ static void check_samples(const struct bp_profile *profile,
     }
 }
 
+static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
+                                                   uint32_t slot) {
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        if (profile->threads[i].slot == slot)
+            return &profile->threads[i];
+    return NULL;
+}
+
+static void check_tasks(const struct bp_profile *profile) {
+    uint64_t details = 0;
+    for (uint32_t i = 0; i < profile->task_count; i++) {
+        const struct bp_task *task = &profile->tasks[i];
+        const struct bp_profile_thread *thread = find_thread(profile, task->thread);
+        promise(thread || task->thread == BP_NO_THREAD, "tasks have a thread or say so");
+        promise(task->node == BP_NO_NODE || (thread && task->node < thread->node_count),
+                "tasks have a node or say so");
+        promise(task->func == BP_NO_FUNC || task->func < profile->func_count,
+                "tasks have a function or say so");
+        promise(task->parent == BP_NO_TASK || task->parent < i, "outer tasks come first");
+        promise(task->end >= task->start, "tasks end after their start");
+        promise(task->detail_count == 0 || task->flags & BP_TASK_DETAILED, "details are announced");
+        details += task->detail_count;
+        for (uint32_t k = 0; k < task->detail_count; k++)
+            promise(thread && profile->task_nodes[task->first_detail + k].node < thread->node_count,
+                    "details have a node");
+    }
+    promise(details <= profile->task_node_count, "no more details than there are");
+}
+
 static void check_profile(const struct bp_profile *profile) {
     size_t length = 0;
     promise(profile->func_count > 0, "there is a function");
@@ -69,6 +98,7 @@ static void check_profile(const struct bp_profile *profile) {
         check_thread(profile, &profile->threads[i]);
     for (uint32_t i = 0; i < profile->thread_count; i++)
         check_samples(profile, &profile->threads[i]);
+    check_tasks(profile);
     promise(profile->thread_count <= profile->threads_recorded, "no more threads than recorded");
     promise(strlen(profile->header.command) < sizeof(profile->header.command), "texts end");
     promise(length < SIZE_MAX, "strings can be read");

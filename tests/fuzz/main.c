@@ -89,8 +89,32 @@ static void add_samples(struct builder *builder, uint32_t thread) {
     sample[1] = (struct bp_sample){.node = 2, .frame = 2, .kind = BP_SAMPLE_COPY, .count = 1};
 }
 
+/* Tasks of both threads, the last one open, with three details each; a fold and a variable. */
+static void add_tasks(struct builder *builder) {
+    size_t tasks = builder_chunk(builder, BP_TASKS, BP_NO_THREAD, 4, 4);
+    size_t details = builder_chunk(builder, BP_TASK_NODES, BP_NO_THREAD, 12, 12);
+    for (uint32_t i = 0; i < 4; i++) {
+        *(struct bp_task *)builder_item(builder, tasks, i) =
+            (struct bp_task){.thread = i % 2,
+                             .node = 1,
+                             .func = BUILDER_FUNC,
+                             .id = 1,
+                             .parent = i ? i - 1 : BP_NO_TASK,
+                             .flags = BP_TASK_DETAILED,
+                             .start = 1000000000 + 10 * i,
+                             .end = i < 3 ? 1000000100 : 0,
+                             .first_detail = 3 * i,
+                             .detail_count = 3};
+        for (uint32_t k = 0; k < 3; k++)
+            *(struct bp_task_node *)builder_item(builder, details, 3 * i + k) =
+                (struct bp_task_node){.node = k + 1, .calls = 1, .self = 5};
+    }
+    builder_chunk(builder, BP_TASK_FOLDS, BP_NO_THREAD, 1, 2);
+    builder_chunk(builder, BP_VARIABLES, BP_NO_THREAD, 1, 2);
+}
+
 /* Two threads with nodes and calls open three deep, a wall page, a reaped child, devices,
- * samples. */
+ * samples, tasks. */
 static void make_seed(struct builder *builder) {
     builder_init(builder);
     builder_header(builder)->state = BP_RUNNING;
@@ -121,6 +145,7 @@ static void make_seed(struct builder *builder) {
     add_samples(builder, 0);
     add_samples(builder, 1);
     builder_chunk(builder, BP_SAMPLER, BP_NO_THREAD, 1, 1);
+    add_tasks(builder);
 }
 
 /* Numbers at which checks go wrong by one. */

@@ -23,7 +23,7 @@ KINDS = {"root": 0, "call": 1, "wait": 2, "io": 3, "folded": 4}
 STRINGS, OBJECTS, FUNCS, THREADS, NODES, ENTRIES, REAPED, TREE = range(1, 9)
 OBJECT_FLAGS = {"hooked": 1, "late": 2, "gone": 4, "main": 8}
 ENTRY_FLAGS = {"closed": 1, "suspended": 2, "inherited": 4}
-NODE = struct.Struct("<IIQQQQQQII96Q")
+NODE = struct.Struct("<IIQQQQQQII97Q")
 ENTRY = struct.Struct("<8Q")
 THREAD_SIZE = 320
 DEVICES, TRANSFERS, KERNELS, SPLITS, WAITS, COLLECTOR = range(9, 15)
@@ -34,6 +34,11 @@ COLLECTOR_FLAGS = {"cupti": 1, "stolen": 2, "hashed": 4, "full": 8, "simulated":
 COLLECTOR_COUNTS = ["records", "dropped", "unmatched", "late", "late_time", "lost_calls", "flushed",
                     "period", "own_time"]
 SIZE_BUCKETS = 40
+TASKS, TASK_NODES, TASK_FOLDS, VARIABLES = range(18, 22)
+TASK_FLAGS = {"phase": 1, "failed": 2, "nvtx": 4, "api": 8, "unfinished": 16, "elsewhere": 64}
+TASK_DETAILED = 32
+FUNC_FLAGS = {"cuda": 1, "python": 2, "chosen": 4, "task": 0x100, "sample": 0x400}
+FUNC_PHASE = 0x200
 
 
 def bucket(ticks):
@@ -121,9 +126,12 @@ class Profile:
         for func in self.funcs:
             name, library, kind, more = (func + ["call", {}][len(func) - 2:])[:4] \
                 if len(func) < 4 else func
-            data += struct.pack("<IIQHHIII2Q", self.strings.put(name), self.find_object(library),
-                                0, KINDS[kind], 1 if more.get("cuda") else 0, self.strings.put(more.get("module", "")),
-                                self.strings.put(more.get("file", "")), more.get("line", 0), 0, 0)
+            flags = sum(bit for key, bit in FUNC_FLAGS.items() if more.get(key))
+            flags |= FUNC_PHASE if "phase" in more else 0
+            data += struct.pack("<IIQHH7I", self.strings.put(name), self.find_object(library), 0,
+                                KINDS[kind], flags, self.strings.put(more.get("module", "")),
+                                self.strings.put(more.get("file", "")), more.get("line", 0),
+                                self.strings.put(more.get("phase", "")), 0, 0, 0)
         self.chunk(FUNCS, 48, data, len(self.funcs))
 
     def pack_node(self, node, parent, func, index):
@@ -137,7 +145,7 @@ class Profile:
         return NODE.pack(parent, func, self.ticks(node.get("self", 0)),
                          self.ticks(node.get("total", total_of(node))),
                          self.ticks(node.get("inner", 0)), node.get("aborted", 0), shortest, span,
-                         index, 0, *histogram)
+                         index, 0, *histogram, self.ticks(node.get("first", 0)))
 
     def pack_nodes(self, thread, number):
         """Returns the addresses of the nodes by their path of names."""
@@ -291,6 +299,59 @@ class Profile:
             if packed:
                 self.chunk(kind, size, b"".join(packed), len(packed))
 
+    def pack_details(self, item):
+        """[path, calls, self] by node; a range's path is where it began."""
+        thread = item.get("thread", 0)
+        found = sorted((self.nodes[thread, tuple(path)], calls, self.ticks(ms))
+                       for path, calls, ms in item["nodes"])
+        return [struct.pack("<IIQ", *one) for one in found]
+
+    def pack_tasks(self):
+        tasks, details = [], []
+        for item in self.spec.get("tasks", []):
+            own = self.pack_details(item) if "nodes" in item else []
+            flags = sum(TASK_FLAGS[name] for name in item.get("flags", []))
+            flags |= TASK_DETAILED if "nodes" in item else 0
+            thread, node = self.context(item)
+            func = self.find_func(item["path"][-1]) if "name" not in item else NONE
+            tasks.append(struct.pack(
+                "<8I10Q2I2Q", thread, item.get("life", 1), node, func,
+                self.strings.put(item.get("id", "")), self.strings.put(item.get("name", "")), flags,
+                item.get("parent", NONE), self.at(item["start"]), self.at(item.get("end")),
+                self.v(item.get("part")), self.ticks(item.get("wait", 0)),
+                self.ticks(item.get("io", 0)), round(item.get("cpu", 0) * 1e6),
+                item.get("samples", 0), self.ticks(item.get("cuda", 0)),
+                self.ticks(item.get("transfer", 0)), self.ticks(item.get("kernel_wait", 0)),
+                len(details), len(own), 0, 0))
+            details += own
+        if tasks:
+            self.chunk(TASKS, 136, b"".join(tasks), len(tasks))
+        if details:
+            self.chunk(TASK_NODES, 16, b"".join(details), len(details))
+
+    def pack_folds(self):
+        folds = []
+        for item in self.spec.get("task_folds", []):
+            histogram = [0] * BUCKETS
+            times = [self.ticks(ms) for count, ms in item["calls"] for _ in range(count)]
+            for ticks in times:
+                histogram[bucket(ticks)] += 1
+            flags = sum(TASK_FLAGS[name] for name in item.get("flags", []))
+            func = self.find_func(item["func"]) if "func" in item else NONE
+            folds.append(struct.pack("<4I8Q2Q96Q", func, self.strings.put(item.get("name", "")),
+                                     flags, 0, len(times), item.get("failed", 0), sum(times),
+                                     min(times), max(times), round(item.get("cpu", 0) * 1e6),
+                                     item.get("samples", 0), self.v(item.get("part")), 0, 0,
+                                     *histogram))
+        if folds:
+            self.chunk(TASK_FOLDS, 864, b"".join(folds), len(folds))
+
+    def pack_variables(self):
+        data = [struct.pack("<2I", self.strings.put(name), self.strings.put(value))
+                for name, value in self.spec.get("variables", {}).items()]
+        if data:
+            self.chunk(VARIABLES, 8, b"".join(data), len(data))
+
     def pack_header(self):
         spec = self.spec
         flags = sum(FLAGS[name] for name in spec.get("flags", []))
@@ -314,6 +375,9 @@ class Profile:
                               self.ticks(spec.get("startup", 0)), spec.get("node_limit_hits", 0),
                               spec.get("threads_folded", 0))
         header += struct.pack("192s512s1024s512s512s64s40s16s256s", *text)
+        header += struct.pack("<IIIIQI", spec.get("lost_errno", 0), 0, 0,
+                              spec.get("tasks_plain", 0), self.ticks(spec.get("task_time", 0)),
+                              spec.get("tasks_lost", 0))
         return header.ljust(PAGE, b"\0")
 
     def pack(self):
@@ -323,6 +387,9 @@ class Profile:
         self.pack_reaped()
         self.pack_tree()
         self.pack_cuda()
+        self.pack_tasks()
+        self.pack_folds()
+        self.pack_variables()
         self.chunk(STRINGS, 1, self.strings.data, len(self.strings.data))
         return bytearray(self.pack_header() + self.chunks)
 
