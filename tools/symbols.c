@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was asked for once is kept: files by path and build id, frames by address, perf maps by
+ * process. Nothing is fetched from the network: a report must not wait for a debuginfod server.
+ */
+#include "tools/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/symbols_internal.h"
+#include "tools/table.h"
+
+struct frames {
+    struct bp_symbol *list;
+    uint32_t count;
+};
+
+struct map {
+    struct bp_symbol_table table;
+    char *texts;
+};
+
+struct bp_symbols {
+    struct bp_table file_table;
+    struct bp_symbol_image *files;
+    struct bp_table frame_table; /* by file and address */
+    struct frames *frames;
+    struct bp_table map_table; /* by pid */
+    struct map *maps;
+    char *debug_path;
+    Dwfl_Callbacks callbacks;
+};
+
+struct bp_symbols *bp_symbols_new(const char *debug_path) {
+    struct bp_symbols *symbols = bp_alloc(1, sizeof(*symbols));
+    unsetenv("DEBUGINFOD_URLS");
+    symbols->debug_path = debug_path ? bp_copy_text(debug_path) : NULL;
+    symbols->callbacks = (Dwfl_Callbacks){
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .debuginfo_path = &symbols->debug_path,
+    };
+    return symbols;
+}
+
+static void frames_free(struct frames *frames) {
+    for (uint32_t i = 0; i < frames->count; i++)
+        free((char *)frames->list[i].function);
+    free(frames->list);
+}
+
+void bp_symbols_free(struct bp_symbols *symbols) {
+    if (!symbols)
+        return;
+    for (uint32_t i = 0; i < symbols->frame_table.count; i++)
+        frames_free(&symbols->frames[i]);
+    for (uint32_t i = 0; i < symbols->file_table.count; i++)
+        bp_symbol_image_fini(&symbols->files[i]);
+    for (uint32_t i = 0; i < symbols->map_table.count; i++) {
+        bp_symbol_table_fini(&symbols->maps[i].table);
+        free(symbols->maps[i].texts);
+    }
+    bp_table_fini(&symbols->frame_table);
+    bp_table_fini(&symbols->file_table);
+    bp_table_fini(&symbols->map_table);
+    free(symbols->frames);
+    free(symbols->files);
+    free(symbols->maps);
+    free(symbols->debug_path);
+    free(symbols);
+}
+
+uint32_t bp_symbols_add(struct bp_symbols *symbols, const struct bp_symbol_file *file) {
+    char key[4096 + BP_SYMBOL_BUILD_ID] = {0};
+    uint32_t size =
+        file->build_id_size < BP_SYMBOL_BUILD_ID ? file->build_id_size : BP_SYMBOL_BUILD_ID;
+    if (size)
+        memcpy(key, file->build_id, size);
+    snprintf(key + BP_SYMBOL_BUILD_ID, sizeof(key) - BP_SYMBOL_BUILD_ID, "%s", file->path);
+    uint32_t before = symbols->file_table.count;
+    uint32_t number = bp_table_put(&symbols->file_table, key,
+                                   BP_SYMBOL_BUILD_ID + strlen(key + BP_SYMBOL_BUILD_ID));
+    if (number < before)
+        return number;
+    void *list = symbols->files;
+    struct bp_symbol_image *fresh = bp_append(&list, number, sizeof(*fresh));
+    symbols->files = list;
+    fresh->path = bp_copy_text(file->path);
+    fresh->loaded_ns = file->loaded_ns;
+    fresh->build_id_size = size;
+    memcpy(fresh->build_id, key, BP_SYMBOL_BUILD_ID);
+    return number;
+}
+
+const char *bp_symbol_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static struct bp_symbol_image *open_file(struct bp_symbols *symbols, uint32_t number) {
+    bp_symbol_image_open(&symbols->files[number], &symbols->callbacks);
+    return &symbols->files[number];
+}
+
+static const char *range_name(struct bp_symbol_range *range) {
+    if (!range)
+        return "";
+    if (!range->name)
+        range->name = bp_symbol_name(range->raw);
+    return range->name;
+}
+
+const char *bp_symbols_function(struct bp_symbols *symbols, uint32_t file, uint64_t address) {
+    return range_name(bp_symbol_table_find(&open_file(symbols, file)->table, address));
+}
+
+void bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address, char *text,
+                      size_t size) {
+    const char *name = bp_symbols_function(symbols, file, address);
+    const char *path = symbols->files[file].path;
+    if (name[0])
+        snprintf(text, size, "%s", name);
+    else if (bp_symbol_is_vdso(path))
+        snprintf(text, size, "[vdso]+0x%llx", (unsigned long long)address);
+    else
+        snprintf(text, size, "%s+0x%llx", bp_symbol_base(path), (unsigned long long)address);
+}
+
+/* The symbol table's name stands for the outermost one: it is the one of other rows. */
+static void make_frames(struct bp_symbols *symbols, uint32_t number, uint64_t address,
+                        struct frames *frames) {
+    struct bp_symbol_image *file = open_file(symbols, number);
+    const char *name = bp_symbols_function(symbols, number, address);
+    if (file->module)
+        frames->count = bp_symbol_dwarf(file->module, address, &frames->list);
+    if (frames->count == 0) {
+        frames->list = bp_alloc(1, sizeof(*frames->list));
+        frames->list[frames->count++] = (struct bp_symbol){bp_copy_text(name), "", 0};
+    } else if (name[0]) {
+        struct bp_symbol *last = &frames->list[frames->count - 1];
+        free((char *)last->function);
+        last->function = bp_copy_text(name);
+    }
+}
+
+const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t file,
+                                          uint64_t address, uint32_t *count) {
+    uint64_t key[2] = {file, address};
+    uint32_t before = symbols->frame_table.count;
+    uint32_t number = bp_table_put(&symbols->frame_table, key, sizeof(key));
+    if (number == before) {
+        void *list = symbols->frames;
+        struct frames *fresh = bp_append(&list, number, sizeof(*fresh));
+        symbols->frames = list;
+        make_frames(symbols, file, address, fresh);
+    }
+    *count = symbols->frames[number].count;
+    return symbols->frames[number].list;
+}
+
+const char *bp_symbols_problem(struct bp_symbols *symbols, uint32_t file) {
+    return symbols->files[file].problem;
+}
+
+const char *bp_symbols_generated(struct bp_symbols *symbols, int pid, uint64_t address) {
+    uint32_t before = symbols->map_table.count;
+    uint32_t number = bp_table_put(&symbols->map_table, &pid, sizeof(pid));
+    if (number == before) {
+        void *list = symbols->maps;
+        struct map *fresh = bp_append(&list, number, sizeof(*fresh));
+        symbols->maps = list;
+        bp_symbol_map_load(&fresh->table, &fresh->texts, pid);
+    }
+    struct bp_symbol_range *range = bp_symbol_table_find(&symbols->maps[number].table, address);
+    return range ? range->raw : "";
+}

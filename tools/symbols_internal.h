@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shared by the parts of symbols.h: symbols.c (what is known already), symbols_file.c (the file
+ * that ran), symbols_table.c (names by address), symbols_dwarf.c (lines and inlined functions),
+ * symbols_map.c (perf map files) and symbols_name.c (names as people know them).
+ */
+#ifndef BP_TOOLS_SYMBOLS_INTERNAL_H
+#define BP_TOOLS_SYMBOLS_INTERNAL_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+
+#include "tools/symbols.h"
+
+/* A stretch of addresses with a name. */
+struct bp_symbol_range {
+    uint64_t start;
+    uint64_t end;
+    const char *raw; /* as in the file; borrowed from it */
+    char *name;      /* for people; made when first asked for */
+    uint32_t rank;   /* of several at one address the highest is shown */
+    bool sized;      /* false: assembly that says no size, the next symbol ends it */
+};
+
+struct bp_symbol_table {
+    struct bp_symbol_range *ranges; /* by start */
+    uint32_t count;
+    bool full; /* has what the file does not export */
+};
+
+/* Longer than any linker makes. */
+#define BP_SYMBOL_BUILD_ID 64
+
+/* A file that ran. */
+struct bp_symbol_image {
+    char *path;
+    uint8_t build_id[BP_SYMBOL_BUILD_ID];
+    uint32_t build_id_size;
+    uint64_t loaded_ns;
+    bool opened;
+    Dwfl *dwfl;
+    Dwfl_Module *module; /* NULL: nothing is known of it */
+    struct bp_symbol_table table;
+    char problem[256];
+};
+
+/* Opens it if that was not tried before. */
+void bp_symbol_image_open(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks);
+void bp_symbol_image_fini(struct bp_symbol_image *file);
+bool bp_symbol_is_vdso(const char *path);
+const char *bp_symbol_base(const char *path);
+
+/* All functions of the module. */
+void bp_symbol_table_load(struct bp_symbol_table *table, Dwfl_Module *module);
+void bp_symbol_table_sort(struct bp_symbol_table *table);
+struct bp_symbol_range *bp_symbol_table_find(struct bp_symbol_table *table, uint64_t address);
+void bp_symbol_table_fini(struct bp_symbol_table *table);
+
+/* A new text: demangled, without the suffixes that compilers give to parts of a function. */
+char *bp_symbol_name(const char *raw);
+
+/* What DWARF has at an address, innermost first, as a new array with new function names; 0 if it
+ * has nothing. */
+uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames);
+
+/* /tmp/perf-PID.map; an empty table if there is none. `texts` owns the names. */
+void bp_symbol_map_load(struct bp_symbol_table *table, char **texts, int pid);
+
+#endif
