@@ -16,6 +16,7 @@
 struct pattern {
     char library[128];
     char symbol[128];
+    uint16_t flags; /* of its functions: BP_FUNC_COUNTED */
 };
 
 static struct {
@@ -90,7 +91,7 @@ static const struct {
 #undef IO_FD
 };
 
-static void add_pattern(const char *text, size_t length) {
+static void add_pattern(const char *text, size_t length, uint16_t flags) {
     if (state.pattern_count == PATTERNS || length == 0 || length >= sizeof(struct pattern))
         return;
     struct pattern *pattern = &state.patterns[state.pattern_count++];
@@ -105,12 +106,13 @@ static void add_pattern(const char *text, size_t length) {
     memcpy(pattern->symbol, colon ? colon + 1 : "", symbol);
     if (!symbol)
         strcpy(pattern->symbol, "*");
+    pattern->flags = flags;
 }
 
-void bp_hook_patterns(const char *patterns) {
+void bp_hook_patterns(const char *patterns, uint16_t flags) {
     while (*patterns) {
         size_t length = strcspn(patterns, ", \t\n");
-        add_pattern(patterns, length);
+        add_pattern(patterns, length, flags);
         patterns += length;
         patterns += strspn(patterns, ", \t\n");
     }
@@ -138,15 +140,20 @@ int bp_hook_wants_library(const char *path, const char *soname) {
     return 0;
 }
 
-static int wants_symbol(const struct bp_elf *elf, const char *name) {
+/* `flags`: of all patterns that match. */
+static int wants_symbol(const struct bp_elf *elf, const char *name, uint32_t *flags) {
+    int wanted = 0;
+    *flags = 0;
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (fnmatch(never[i], name, 0) == 0)
             return 0;
     for (unsigned i = 0; i < state.pattern_count; i++)
         if (pattern_matches(&state.patterns[i], elf->path, elf->soname) &&
-            fnmatch(state.patterns[i].symbol, name, 0) == 0)
-            return 1;
-    return 0;
+            fnmatch(state.patterns[i].symbol, name, 0) == 0) {
+            *flags |= state.patterns[i].flags;
+            wanted = 1;
+        }
+    return wanted;
 }
 
 static uint32_t name_bit(const char *name) {
@@ -203,13 +210,13 @@ int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t ki
 }
 
 uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object) {
-    uint32_t added = 0, count = bp_elf_symbol_count(elf);
+    uint32_t flags, added = 0, count = bp_elf_symbol_count(elf);
     for (uint32_t i = 0; i < count; i++) {
         const ElfW(Sym) *symbol = &elf->symbols[i];
         const char *name = elf->strings + symbol->st_name;
-        if (bp_elf_is_function(symbol) && wants_symbol(elf, name))
-            added += (uint32_t)bp_hook_add(bp_elf_address(elf, symbol), name, object, BP_STUB_CALL,
-                                           NULL);
+        if (bp_elf_is_function(symbol) && wants_symbol(elf, name, &flags))
+            added += (uint32_t)bp_hook_add(bp_elf_address(elf, symbol), name, object,
+                                           BP_STUB_OF_SOURCE(BP_STUB_CALL, 0, flags), NULL);
     }
     return added;
 }
@@ -293,7 +300,7 @@ static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_
                                      BP_FUNC_CALL};
     uint32_t source = BP_STUB_SOURCE_OF(kind);
     struct bp_source_function what = {.name = name, .kind = kinds[BP_STUB_KIND(kind)]};
-    what.flags = source ? bp_sources[source - 1]->func_flags : 0;
+    what.flags = source ? bp_sources[source - 1]->func_flags : (uint16_t)BP_STUB_TAG(kind);
     bp_stubs[index].func = new_function(&what, object, target);
     bp_stubs[index].kind = kind;
     bp_stubs[index].target = target;

@@ -24,8 +24,9 @@ struct bp_wrap {
 #define BP_WRAP(name) {#name, (void *)wrap_##name, (void **)&real.name}
 /* clang-format on */
 
-/* What to hook: "lib*.so*" or "lib.so:sym*", separated by commas or white space. */
-void bp_hook_patterns(const char *patterns);
+/* What to hook: "lib*.so*" or "lib.so:sym*", separated by commas or white space. `flags` go with
+ * such functions into the profile. */
+void bp_hook_patterns(const char *patterns, uint16_t flags);
 
 /* 0: leave blocking calls and file I/O alone. */
 extern int bp_hook_waits __attribute__((visibility("hidden")));

@@ -19,6 +19,7 @@
 #if defined(__x86_64__) && !defined(BP_UNKNOWN_MACHINE)
 #    include "cuda/collector.h"
 #    include "interpose/calibrate.h"
+#    include "interpose/count.h"
 #    include "interpose/hook.h"
 #    include "interpose/lifetime.h"
 #    include "interpose/loader.h"
@@ -122,9 +123,10 @@ static void announce_hooks(void) {
              more ? more : "");
     bp_hook_function("", BP_FUNC_ROOT);
     bp_hook_function("", BP_FUNC_FOLDED);
-    bp_hook_patterns(DEFAULT_HOOK);
+    bp_hook_patterns(DEFAULT_HOOK, 0);
     if (more)
-        bp_hook_patterns(more);
+        bp_hook_patterns(more, 0);
+    bp_count_add(bp_config_variable("BATTPROF_COUNT"), BP_FUNC_COUNTED);
     bp_loader_init();
     bp_lifetime_init();
     bp_waiting_init();

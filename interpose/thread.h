@@ -31,7 +31,8 @@ enum bp_stub_kind {
 };
 
 /* The kind of a stub says in its upper bits whose it is: the source, counted from 1, and the
- * source's tag for the function. */
+ * source's tag for the function. Of no source (0) the tag is what the profile says of the function:
+ * its flags. */
 #define BP_STUB_KIND(kind) ((kind)&0xffu)
 #define BP_STUB_OF_SOURCE(kind, source, tag) ((kind) | (source) << 8 | (tag) << 16)
 #define BP_STUB_SOURCE_OF(kind) ((kind) >> 8 & 0xffu)

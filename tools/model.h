@@ -36,7 +36,8 @@ struct bp_function {
     double median_s;
     double p99_s;
     double max_s;
-    bool cuda; /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
+    bool cuda;    /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
+    bool counted; /* run --count asked for it */
     double transfer_s;
     double kernel_wait_s;
 };

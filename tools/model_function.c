@@ -29,6 +29,7 @@ static struct bp_function describe(const struct bp_profile *profile, const struc
         .line = func->line,
         .kind = func->kind,
         .cuda = func->flags & BP_FUNC_CUDA,
+        .counted = func->flags & BP_FUNC_COUNTED,
     };
     if (func->kind == BP_FUNC_ROOT)
         function.name = "(own code)";

@@ -90,6 +90,8 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "p99_s", function->p99_s);
     bp_json_set(object, "max_s", function->max_s);
     bp_json_set(object, "pct", percent(model, function->wall_s));
+    if (function->counted)
+        json_object_set_new(object, "counted", json_true());
     if (function->cuda) {
         bp_json_set(object, "transfer_s", function->transfer_s);
         bp_json_set(object, "kernel_wait_s", function->kernel_wait_s);

@@ -24,6 +24,7 @@ struct settings {
     bool no_wait;
     struct bp_words python;
     bool python_all;
+    struct bp_words count;
     const char *device;
     const char *cuda;
     bool check_transfers;
@@ -48,6 +49,10 @@ static const struct bp_option options[] = {
      bp_option_list, offsetof(struct settings, python)},
     {"python-all", 0, NULL, "measure every Python function", bp_option_flag,
      offsetof(struct settings, python_all)},
+    {"count", 0, "PATTERN",
+     "also measure every call of these functions, without making them DSL: 'logging:*', "
+     "'json.*:dump*' of Python modules, 'libm.so*:sin*' of libraries; may be repeated",
+     bp_option_list, offsetof(struct settings, count)},
     {"device", 0, "DEVICE",
      "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
      "libcudart",
@@ -75,6 +80,7 @@ const struct bp_command bp_command_run = {
             "  battprof run -- ./run_batt -c 100\n"
             "  battprof run --hook 'libjansson.so*' -o first -- ./run_batt\n"
             "  battprof run --python 'dsl' --python 'solvers.*' -- python run_batt.py\n"
+            "  battprof run --count 'logging:*' --count 'json.*' -- python run_batt.py\n"
             "Next: battprof report",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),
@@ -83,6 +89,7 @@ const struct bp_command bp_command_run = {
 };
 
 #define ENVIRONMENT 16
+#define LONGEST_VARIABLE 600 /* that the library takes */
 
 struct run {
     struct settings settings;
@@ -92,6 +99,7 @@ struct run {
     size_t assigned;
     char hooks[4096];  /* comma separated, for BATTPROF_HOOK */
     char python[2048]; /* the same for BATTPROF_PYTHON */
+    char count[2048];  /* and BATTPROF_COUNT */
     char library[PATH_MAX];
     char directory[PATH_MAX];
     struct bp_session session;
@@ -126,8 +134,24 @@ static int check_python(struct run *run, struct bp_error *error) {
             used +=
                 (size_t)snprintf(run->python + used, size - used, "%s%s", used ? "," : "", word);
     }
-    if (used >= 600) /* the most that the library takes */
+    if (used >= LONGEST_VARIABLE)
         return bp_error_set(error, BP_USAGE, "run: the --python globs are too long together");
+    return 0;
+}
+
+static int check_count(struct run *run, struct bp_error *error) {
+    size_t used = 0, size = sizeof run->count;
+    for (size_t i = 0; i < run->settings.count.count; i++) {
+        const char *word = run->settings.count.word[i], *colon = strchr(word, ':');
+        if (colon == word || (colon && !colon[1]) || strpbrk(word, ", \t\n"))
+            return bp_error_set(error, BP_USAGE,
+                                "run: --count '%s': write 'module:function*' or 'lib.so:sym*'",
+                                word);
+        if (used < size)
+            used += (size_t)snprintf(run->count + used, size - used, "%s%s", used ? "," : "", word);
+    }
+    if (used >= LONGEST_VARIABLE)
+        return bp_error_set(error, BP_USAGE, "run: the --count patterns are too long together");
     return 0;
 }
 
@@ -214,6 +238,8 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_PYTHON", run->python);
     if (run->settings.python_all)
         assign(run, "BATTPROF_PYTHON_ALL", "1");
+    if (run->count[0])
+        assign(run, "BATTPROF_COUNT", run->count);
     assign_cuda(run);
 }
 
@@ -293,8 +319,8 @@ static int start(struct run *run, char **command, struct bp_error *error) {
     struct bp_error trouble = {0};
     run->target.argv = command;
     run->target.environment = run->environment;
-    if (check_hooks(run, error) || check_python(run, error) || use_device(run, error) ||
-        check_cuda(run, error))
+    if (check_hooks(run, error) || check_python(run, error) || check_count(run, error) ||
+        use_device(run, error) || check_cuda(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);

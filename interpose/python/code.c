@@ -130,48 +130,71 @@ const char *bp_py_module_name(void *globals) {
 static int kind_of(const struct bp_py_code *known, const char *name) {
     if (strcmp(name, "<module>") == 0)
         return BP_PY_IGNORED;
-    if (!known->chosen && state.mode != BP_PY_ALL)
-        return BP_PY_OUTER;
-    return strcmp(name, "<genexpr>") == 0 ? BP_PY_INNER : BP_PY_OPEN;
+    if (known->chosen || state.mode == BP_PY_ALL)
+        return strcmp(name, "<genexpr>") == 0 ? BP_PY_INNER : BP_PY_OPEN;
+    /* Comprehensions are no functions since 3.12; nobody counts them before either. */
+    int expression = *name == '<' && strcmp(name, "<lambda>") != 0;
+    return known->counted && !expression ? BP_PY_OPEN : BP_PY_OUTER;
+}
+
+/* As CPython keeps it since 3.11, as we found it before, or at least the name. */
+static const char *qualified_name(const struct bp_py_code *known, void **held) {
+    *held = NULL;
+    if (known->qualname)
+        return known->qualname;
+    const char *name = bp_py_text(known->code, "co_qualname", held);
+    if (*name)
+        return name;
+    bp_py_drop(*held);
+    return bp_py_text(known->code, "co_name", held);
+}
+
+/* A class has a body, not calls. */
+static uint16_t counted(const struct bp_py_code *known, const char *module, const char *file) {
+    void *held;
+    if (!bp_py_choose_counted(module, file, NULL) ||
+        !(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
+        return 0;
+    uint16_t flags = bp_py_choose_counted(module, file, qualified_name(known, &held));
+    bp_py_drop(held);
+    return flags;
+}
+
+static void find_out(struct bp_py_code *known, const char *module) {
+    void *name, *held;
+    const char *file = bp_py_text(known->code, "co_filename", &held);
+    known->generator = (bp_py_number(known->code, "co_flags") & CO_RESUMED) != 0;
+    known->chosen = bp_py_choose(module, file) != 0;
+    known->counted = counted(known, module, file);
+    known->kind = (uint8_t)kind_of(known, bp_py_text(known->code, "co_name", &name));
+    bp_py_drop(name);
+    bp_py_drop(held);
 }
 
 struct bp_py_code *bp_py_code_see(void *code, void *globals) {
     struct bp_py_error error;
-    void *name, *file;
     struct bp_py_code *known = bp_py_code_find(code);
     if (known && known->kind)
         return known;
     bp_py_error_save(&error);
     if (!known)
         known = new_known(code);
-    if (known) {
-        known->generator = (bp_py_number(code, "co_flags") & CO_RESUMED) != 0;
-        known->chosen =
-            bp_py_choose(bp_py_module_name(globals), bp_py_text(code, "co_filename", &file)) != 0;
-        known->kind = (uint8_t)kind_of(known, bp_py_text(code, "co_name", &name));
-        bp_py_drop(name);
-        bp_py_drop(file);
-    }
+    if (known)
+        find_out(known, bp_py_module_name(globals));
     bp_py_error_restore(&error);
     return known;
 }
 
 static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
-    void *name = NULL, *file;
+    void *name, *file;
     char stem[NAME_SIZE];
-    struct bp_source_function what = {
-        .name = known->qualname, .module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
-    what.flags = BP_FUNC_PYTHON | (known->chosen ? BP_FUNC_CHOSEN : 0);
+    struct bp_source_function what = {.module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
+    what.flags = BP_FUNC_PYTHON | known->counted | (known->chosen ? BP_FUNC_CHOSEN : 0);
     what.file = bp_py_text(known->code, "co_filename", &file);
     what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
-    if (!what.name)
-        what.name = bp_py_text(known->code, "co_qualname", &name);
-    if (!*what.name) {
-        bp_py_drop(name);
-        what.name = bp_py_text(known->code, "co_name", &name);
-    }
+    what.name = qualified_name(known, &name);
     bp_py_stem(what.file, stem, sizeof stem);
-    if (known->chosen && strncmp(what.module, "__m", 3) == 0)
+    if ((known->chosen || known->counted) && strncmp(what.module, "__m", 3) == 0)
         what.module = stem; /* run as a script: __main__ says nothing */
     struct bp_stub *stub = bp_source_function(&what);
     if (stub)
@@ -210,35 +233,37 @@ static const char *keep_text(const char *a, const char *b) {
     return text;
 }
 
-static void name_one(void *code, const char *prefix, int depth);
+static void name_one(void *code, const char *prefix, const char *name, int depth);
 
 static void name_constants(void *code, const char *prefix, int depth) {
     void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
     long count = constants && depth < DEEPEST_NESTING ? bp_py.PyTuple_Size(constants) : 0;
     for (long i = 0; i < count; i++) {
-        void *constant = bp_py.PyTuple_GetItem(constants, i);
-        if (constant && bp_py_type(constant) == bp_py_type(code))
-            name_one(constant, prefix, depth + 1);
+        void *held, *constant = bp_py.PyTuple_GetItem(constants, i);
+        if (!constant || bp_py_type(constant) != bp_py_type(code))
+            continue;
+        name_one(constant, prefix, bp_py_text(constant, "co_name", &held), depth + 1);
+        bp_py_drop(held);
     }
     bp_py_drop(constants);
 }
 
-static void name_one(void *code, const char *prefix, int depth) {
-    void *name;
+static void name_one(void *code, const char *prefix, const char *name, int depth) {
     int function = (bp_py_number(code, "co_flags") & CO_OPTIMIZED) != 0;
     struct bp_py_code *known = bp_py_code_find(code);
     if (!known)
         known = new_known(code);
     if (known && !known->qualname)
-        known->qualname = keep_text(prefix, bp_py_text(code, "co_name", &name));
-    else
-        name = NULL;
-    bp_py_drop(name);
+        known->qualname = keep_text(prefix, name);
     if (!known || !known->qualname)
         return;
     const char *inner = keep_text(known->qualname, function ? ".<locals>." : ".");
     if (inner)
         name_constants(code, inner, depth);
+}
+
+void bp_py_code_name_function(void *code, const char *qualname) {
+    name_one(code, "", qualname, 0);
 }
 
 void bp_py_code_name_nested(void *code) {

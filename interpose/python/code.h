@@ -27,6 +27,7 @@ struct bp_py_code {
     uint8_t generator;       /* or coroutine: it is resumed */
     uint8_t chosen;          /* of a chosen module */
     uint8_t failed;          /* no room for one more function */
+    uint16_t counted;        /* flags of the patterns that ask for this very function, or 0 */
 };
 
 struct bp_py_slot {
@@ -84,6 +85,9 @@ struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals);
 
 /* Before 3.11: note the qualified names of all code in a module's code. */
 void bp_py_code_name_nested(void *code);
+
+/* The same for a function that exists already, and what is nested in it. */
+void bp_py_code_name_function(void *code, const char *qualname);
 
 /* The name of the module that a dictionary of globals belongs to, "" if unknown; borrowed. */
 const char *bp_py_module_name(void *globals);

@@ -12,6 +12,7 @@
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/evaluate.h"
+#include "interpose/python/loaded.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/note.h"
 #include "interpose/python/watch.h"
@@ -24,6 +25,7 @@ static struct {
     int hooked;  /* the audit hook is in place */
     int tried;   /* to start */
     int minor;   /* of the version, once it runs */
+    int looked;  /* at the modules that were loaded before the first event */
     int expects; /* so many of the next codes may be a chosen module's */
 } state;
 
@@ -101,16 +103,48 @@ static void on_exec(void *code) {
         return;
     if (!state.tried)
         start();
-    if (state.minor && state.minor < 11 && maybe)
+    if (state.minor && state.minor < 11)
         bp_py_code_name_nested(code);
     if (state.minor >= 12)
         bp_py_monitor_module(code);
     state.expects -= state.expects > 0;
 }
 
+/* A module that is chosen, or has functions that count for themselves. */
+static int is_wanted(const char *name) {
+    return bp_py_choose(name, "") || bp_py_choose_counted(name, "", NULL);
+}
+
+static void find_loaded(const char *name, void *module) {
+    if (!is_wanted(name))
+        return;
+    if (!state.tried)
+        start();
+    void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
+    if (globals && state.minor)
+        bp_py_loaded_visit(globals, name, state.minor);
+    if (globals && state.minor >= 12 && bp_py_choose(name, ""))
+        bp_py_watch_globals(globals);
+    bp_py.PyErr_Clear();
+    bp_py_drop(globals);
+}
+
+/* What was loaded before there was anything to see: by the interpreter itself, or before us. */
+static void look_at_loaded(void) {
+    void *key, *module, *modules = bp_py.PySys_GetObject("modules");
+    long place = 0;
+    state.looked = 1;
+    while (modules && bp_py.PyDict_Next(modules, &place, &key, &module)) {
+        const char *name = bp_py.PyUnicode_AsUTF8(key);
+        if (name)
+            find_loaded(name, module);
+    }
+    bp_py.PyErr_Clear();
+}
+
 static void on_import(void *name) {
     const char *text = name ? bp_py.PyUnicode_AsUTF8(name) : NULL;
-    if (text && bp_py_choose(text, "")) {
+    if (text && is_wanted(text)) {
         state.expects = EXPECTED;
         if (!state.tried)
             start();
@@ -126,6 +160,8 @@ static int on_event(const char *event, void *arguments, void *unused) {
     int saved = errno;
     struct bp_py_error error;
     bp_py_error_save(&error);
+    if (!state.looked)
+        look_at_loaded();
     void *first = bp_py.PyTuple_GetItem(arguments, 0);
     if (exec)
         on_exec(first);
@@ -137,34 +173,15 @@ static int on_event(const char *event, void *arguments, void *unused) {
     return 0;
 }
 
-static void find_loaded(const char *name, void *module) {
-    if (!bp_py_choose(name, ""))
-        return;
-    if (!state.tried)
-        start();
-    void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
-    if (globals && state.minor >= 12)
-        bp_py_watch_loaded(globals);
-    bp_py.PyErr_Clear();
-    bp_py_drop(globals);
-}
-
 /* Python was running when we came: this is called by its main thread, with the GIL held. */
 static int begin_late(void *unused) {
     struct bp_py_error error;
-    void *key, *module, *modules = bp_py.PySys_GetObject("modules");
-    long place = 0;
     (void)unused;
     if (!bp_py_is_main())
         return 0;
     bp_py_error_save(&error);
     bp_py.PySys_AddAuditHook(on_event, NULL);
-    while (modules && bp_py.PyDict_Next(modules, &place, &key, &module)) {
-        const char *name = bp_py.PyUnicode_AsUTF8(key);
-        if (name)
-            find_loaded(name, module);
-    }
-    bp_py.PyErr_Clear();
+    look_at_loaded();
     bp_py_error_restore(&error);
     return 0;
 }

@@ -110,6 +110,13 @@ static void watch_code(void *code, void *globals) {
         bp_py_monitor_set(known, what);
 }
 
+/* Code that counts wherever it is called from. */
+static void watch_own(void *code, void *globals) {
+    const struct bp_py_code *known = bp_py_code_see(code, globals);
+    if (known && known->kind != BP_PY_OUTER)
+        watch_code(code, globals);
+}
+
 static void watch_nested(void *code, void *globals, int depth) {
     void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
     long count = constants && depth < DEEPEST_NESTING ? bp_py.PyTuple_Size(constants) : 0;
@@ -117,7 +124,7 @@ static void watch_nested(void *code, void *globals, int depth) {
         void *constant = bp_py.PyTuple_GetItem(constants, i);
         if (!constant || bp_py_type(constant) != bp_py_type(code))
             continue;
-        watch_code(constant, globals);
+        watch_own(constant, globals);
         watch_nested(constant, globals, depth + 1);
     }
     bp_py_drop(constants);
@@ -125,13 +132,13 @@ static void watch_nested(void *code, void *globals, int depth) {
 
 int bp_py_watch_module(void *code, void *globals) {
     struct bp_py_error error;
-    void *file;
+    void *held;
     bp_py_error_save(&error);
-    int chosen =
-        bp_py_choose(bp_py_module_name(globals), bp_py_text(code, "co_filename", &file)) != 0;
-    bp_py_drop(file);
-    if (chosen || state.mode == BP_PY_ALL)
+    const char *module = bp_py_module_name(globals), *file = bp_py_text(code, "co_filename", &held);
+    int chosen = bp_py_choose(module, file) != 0;
+    if (chosen || state.mode == BP_PY_ALL || bp_py_choose_counted(module, file, NULL))
         watch_nested(code, globals, 0);
+    bp_py_drop(held);
     bp_py.PyErr_Clear();
     bp_py_error_restore(&error);
     return chosen && state.mode != BP_PY_ALL;
@@ -212,20 +219,9 @@ void bp_py_watch_globals(void *globals) {
     bp_py_error_restore(&error);
 }
 
-void bp_py_watch_loaded(void *globals) {
-    void *key, *value;
-    long place = 0;
-    while (bp_py.PyDict_Next(globals, &place, &key, &value)) {
-        void *function = function_of(value);
-        void *code = function ? bp_py.PyFunction_GetCode(function) : NULL;
-        if (!code)
-            continue;
-        watch_function(function);
-        const struct bp_py_code *known = bp_py_code_find(code);
-        if (known && known->chosen)
-            watch_nested(code, globals, 0);
-    }
-    bp_py_watch_globals(globals);
+void bp_py_watch_existing(void *code, void *globals) {
+    watch_own(code, globals);
+    watch_nested(code, globals, 0);
 }
 
 /* Whether the caller's code mentions the name: then it is called by it, not through a variable. */

@@ -18,8 +18,8 @@ int bp_py_watch_module(void *code, void *globals);
 /* It has ended: its globals are complete. */
 void bp_py_watch_globals(void *globals);
 
-/* A chosen module that was loaded before us: its functions and what is nested in them. */
-void bp_py_watch_loaded(void *globals);
+/* A function that exists already: itself and what is nested in it, where that counts. */
+void bp_py_watch_existing(void *code, void *globals);
 
 /* DSL code calls `callable`. 1: what is called from that place will always be this. */
 int bp_py_watch_call(struct bp_py_code *caller, void *callable);

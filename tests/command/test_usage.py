@@ -33,7 +33,9 @@ class Usage(CommandTest):
                 (125, ["run", "--output"], ["needs an argument"]),
                 (125, ["run", "--output=", "true"], ["empty"]),
                 (125, ["run", "--hook", ":x", "true"], ["lib*.so*"]),
-                (125, ["run", "--hook", "lib:", "true"], ["lib.so:sym*"])):
+                (125, ["run", "--hook", "lib:", "true"], ["lib.so:sym*"]),
+                (125, ["run", "--count", "json:", "true"], ["module:function*"]),
+                (125, ["run", "--count", "a:b,c", "true"], ["module:function*"])):
             with self.subTest(arguments):
                 self.assert_fails(status, arguments, *words)
 

@@ -68,6 +68,26 @@ def hook_symbols():
 
 
 @case
+def count_symbols():
+    run = pair([subject("binding_plain")], expect=0,
+               env={"BATTPROF_COUNT": "libplainwork.so:work_a*,logging:*"})
+    report, truth = run.report(), run.counts()
+    for name in ("work_add", "work_address"):
+        equal(name, calls(report, name), truth["libplainwork.so", name][0])
+        equal("category", rows(report, name)[0]["category"], "framework")
+        equal("counted", rows(report, name)[0]["counted"], True)
+    equal("work_sub", calls(report, "work_sub"), 0)
+
+
+@case
+def count_beside_hook():
+    run, report = counted([subject("binding_plain")], hook="libplain*", how="run",
+                          options=["--count", "libplain*:work_sub"])
+    equal("counted", rows(report, "work_sub")[0]["counted"], True)
+    equal("not counted", "counted" in rows(report, "work_add")[0], False)
+
+
+@case
 def hook_two_patterns():
     run = pair([subject("binding_plain")], hook="libnone*,libplainwork.so:work_sub", expect=0)
     report = run.report()
