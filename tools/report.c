@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "tools/commands.h"
 #include "tools/memory.h"
@@ -16,18 +17,27 @@
 
 #define DEFAULT_TOP 12
 
+#define SETTING(member) offsetof(struct bp_report_settings, member)
+
+static bp_option_store store_levels;
+
 static const struct bp_option options[] = {
-    {"by", 0, "function|thread|process|group|transfer", "what a row of the table is",
-     bp_option_choice, offsetof(struct bp_report_settings, by)},
-    {"json", 0, NULL, "all of it as JSON", bp_option_flag,
-     offsetof(struct bp_report_settings, json)},
-    {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
-     offsetof(struct bp_report_settings, rules)},
-    {"sort", 0, "self|total|calls|name", "order of functions", bp_option_choice,
-     offsetof(struct bp_report_settings, sort)},
-    {"top", 'n', "N", "show N rows", bp_option_number, offsetof(struct bp_report_settings, top)},
-    {"tree", 't', NULL, "the tree of calls", bp_option_flag,
-     offsetof(struct bp_report_settings, tree)},
+    {"by", 0, "function|task|phase|thread|process|group|transfer|candidate",
+     "what a row of the table is", bp_option_choice, SETTING(by)},
+    {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
+     SETTING(csv)},
+    {"json", 0, NULL, "all of it as JSON", bp_option_flag, SETTING(json)},
+    {"levels", 0, "H,M,L", "percent of the wall for HIGH, MEDIUM and LOW priority (10,5,1)",
+     store_levels, SETTING(levels)},
+    {"output", 'o', "FILE", "write to FILE", bp_option_text, SETTING(output)},
+    {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text, SETTING(rules)},
+    {"save", 0, NULL, "all tables as text to battprof_report_DATE_TIME.txt", bp_option_flag,
+     SETTING(save)},
+    {"search", 's', "NAME", "functions of this name, whatever their rank; with * and ?, repeatable",
+     bp_option_list, SETTING(search)},
+    {"sort", 0, "self|total|calls|name", "order of functions", bp_option_choice, SETTING(sort)},
+    {"top", 'n', "N", "show N rows", bp_option_number, SETTING(top)},
+    {"tree", 't', NULL, "the tree of calls", bp_option_flag, SETTING(tree)},
 };
 
 const struct bp_command bp_command_report = {
@@ -76,19 +86,70 @@ static char *choose_path(struct bp_error *error) {
     return path;
 }
 
+static int store_levels(const struct bp_option *option, const char *value, void *to,
+                        struct bp_error *error) {
+    struct bp_levels *levels = to;
+    int end = 0;
+    if (sscanf(value, "%lf,%lf,%lf%n", &levels->high, &levels->medium, &levels->low, &end) == 3 &&
+        !value[end] && levels->high >= levels->medium && levels->medium >= levels->low &&
+        levels->low >= 0)
+        return 0;
+    return bp_error_set(error, BP_USAGE,
+                        "--%s: '%s' is not three falling percentages; the default is 10,5,1",
+                        option->name, value);
+}
+
 static int show(const struct bp_model *model, const struct bp_report_settings *settings, FILE *out,
                 struct bp_error *error) {
+    struct bp_report_settings text = *settings;
     int result;
+    if (!text.top)
+        text.top = DEFAULT_TOP;
     if (settings->json)
         result = bp_report_json(model, settings, out);
+    else if (settings->csv)
+        result = bp_report_csv(model, settings, out);
+    else if (settings->save)
+        result = bp_report_all(model, settings, out);
     else if (settings->tree)
-        result = bp_report_tree(model, settings, out);
+        result = bp_report_tree(model, &text, out);
     else
-        result = bp_report_text(model, settings, out);
+        result = bp_report_text(model, &text, out);
     if (result || fflush(out) || ferror(out))
         return bp_error_set(error, BP_FAILED, "the report could not be written: %s",
                             strerror(errno));
     return 0;
+}
+
+/* "battprof_report_20251231_235959.txt": sorts by time, and no older report is overwritten. */
+static void name_by_time(char *name, size_t size, const struct bp_report_settings *settings) {
+    time_t now = time(NULL);
+    struct tm parts;
+    char date[32];
+    strftime(date, sizeof(date), "%Y%m%d_%H%M%S", localtime_r(&now, &parts));
+    snprintf(name, size, "battprof_report_%s.%s", date,
+             settings->json  ? "json"
+             : settings->csv ? "csv"
+                             : "txt");
+}
+
+static int show_in_file(const struct bp_model *model, const struct bp_report_settings *settings,
+                        struct bp_error *error) {
+    char name[64];
+    const char *path = settings->output;
+    if (!path) {
+        name_by_time(name, sizeof(name), settings);
+        path = name;
+    }
+    FILE *out = fopen(path, "we");
+    if (!out)
+        return bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+    int result = show(model, settings, out, error);
+    if (fclose(out) && result == 0)
+        result = bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+    if (result == 0)
+        bp_note("wrote %s", path);
+    return result;
 }
 
 static int report(const char *path, const struct bp_report_settings *settings, FILE *out,
@@ -97,20 +158,26 @@ static int report(const char *path, const struct bp_report_settings *settings, F
     if (!rules)
         return -1;
     struct bp_model *model = bp_model_new(path, rules, error);
-    int result = model ? show(model, settings, out, error) : -1;
+    int result = -1;
+    if (model && (settings->output || settings->save))
+        result = show_in_file(model, settings, error);
+    else if (model)
+        result = show(model, settings, out, error);
     bp_model_free(model);
     bp_rules_free(rules);
     return result;
 }
 
 int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_error *error) {
-    struct bp_report_settings settings = {.by = "function", .sort = "self", .top = DEFAULT_TOP};
+    struct bp_report_settings settings;
+    bp_report_defaults(&settings);
     settings.rules = rules;
     return report(path, &settings, out, error);
 }
 
 int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
-    struct bp_report_settings settings = {.by = "function", .sort = "self", .top = DEFAULT_TOP};
+    struct bp_report_settings settings;
+    bp_report_defaults(&settings);
     int first = bp_options_parse(&bp_command_report, &settings, argc, argv, error);
     if (first <= 0)
         return first == 0 ? BP_FINE : BP_USAGE;

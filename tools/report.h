@@ -9,19 +9,31 @@
 #include <stdio.h>
 
 #include "tools/model.h"
+#include "tools/options.h"
+#include "tools/priority.h"
+
+#define BP_OVERVIEW "overview" /* `by` where no table was asked for */
 
 struct bp_report_settings {
     bool json;
+    bool csv;
     bool tree;
-    const char *by;   /* function, thread, process, group, transfer */
-    const char *sort; /* self, total, calls, name */
+    bool save;          /* all tables as text, in a file with the time in its name */
+    const char *output; /* file; NULL: stdout */
+    const char *by;     /* what a row is: see the option's words */
+    const char *sort;   /* self, total, calls, name */
     const char *rules;
-    unsigned top; /* rows of a table */
+    unsigned top;           /* rows of a table; 0: not said */
+    struct bp_words search; /* functions to show, whatever their rank */
+    struct bp_levels levels;
 };
 
 /* The text report of a file or directory, for `battprof run`; `rules` NULL: the built-in ones. 0,
  * or -1 with the error set. */
 int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_error *error);
+
+/* The overview, unlimited by anything that was asked for. */
+void bp_report_defaults(struct bp_report_settings *settings);
 
 int bp_report_text(const struct bp_model *model, const struct bp_report_settings *settings,
                    FILE *out);
@@ -29,9 +41,19 @@ int bp_report_tree(const struct bp_model *model, const struct bp_report_settings
                    FILE *out);
 int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
                    FILE *out);
+/* All tables, one after the other. */
+int bp_report_all(const struct bp_model *model, const struct bp_report_settings *settings,
+                  FILE *out);
+/* The table that --by asks for; its columns are the keys of the JSON's objects. */
+int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
+                  FILE *out);
 
 /* Indices of the used functions in the asked order: a new array. */
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count);
+
+/* report_search.c: all functions where none is searched for. */
+bool bp_report_wanted(const struct bp_report_settings *settings,
+                      const struct bp_function *function);
 
 /* report_python.c: the DSL function below which a function of another Python module took most of
  * its time, NULL if there is none, and how many other contexts of that kind there are. */

@@ -11,9 +11,26 @@
 void bp_report_headline(const struct bp_page *page, const struct bp_model *model);
 void bp_report_notes(const struct bp_page *page, const struct bp_model *model);
 
+void bp_report_next(const struct bp_page *page, const struct bp_model *model,
+                    const struct bp_report_settings *settings);
+
 /* The table that --by asks for. */
 void bp_report_table(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings);
+
+/* report_search.c */
+void bp_report_search(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
+
+/* report_function.c: all that is known of each function. */
+void bp_report_functions(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings);
+
+/* report_candidate.c; the line is for the overview. */
+void bp_report_candidates(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_report_settings *settings);
+void bp_report_candidate_line(const struct bp_page *page, const struct bp_model *model,
+                              const struct bp_report_settings *settings);
 
 /* report_device.c; each prints nothing where there is nothing. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);

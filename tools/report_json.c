@@ -105,7 +105,8 @@ static json_t *make_functions(const struct bp_model *model,
     uint32_t count;
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(list, make_function(model, &model->functions[order[i]]));
+        if (bp_report_wanted(settings, &model->functions[order[i]]))
+            json_array_append_new(list, make_function(model, &model->functions[order[i]]));
     free(order);
     return list;
 }
@@ -286,8 +287,8 @@ static void set_run(json_t *root, const struct bp_model *model) {
     json_object_set_new(root, "device", bp_report_json_device(model));
 }
 
-int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
-                   FILE *out) {
+json_t *bp_report_json_make(const struct bp_model *model,
+                            const struct bp_report_settings *settings) {
     json_t *root = json_object();
     set_run(root, model);
     json_object_set_new(root, "categories", make_categories(model));
@@ -301,11 +302,18 @@ int bp_report_json(const struct bp_model *model, const struct bp_report_settings
     json_object_set_new(root, "phases", json_array());
     json_object_set_new(root, "tasks", make_tasks());
     json_object_set_new(root, "advice", bp_report_json_advice(model));
+    json_object_set_new(root, "candidates", bp_report_json_candidates(model, settings));
     json_object_set_new(root, "coverage", make_coverage(model));
     json_object_set_new(root, "in_flight", make_in_flight(model));
     json_object_set_new(root, "process_list", make_processes(model));
     json_object_set_new(root, "thread_list", make_threads(model));
     json_object_set_new(root, "notes", make_notes(model));
+    return root;
+}
+
+int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
+                   FILE *out) {
+    json_t *root = bp_report_json_make(model, settings);
     int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(root);

@@ -9,6 +9,17 @@
 
 #include "tools/report.h"
 
+/* The whole report. */
+json_t *bp_report_json_make(const struct bp_model *model,
+                            const struct bp_report_settings *settings);
+
+/* A list of objects as CSV. */
+void bp_csv_write(json_t *list, FILE *out);
+
+/* report_json_candidate.c */
+json_t *bp_report_json_candidates(const struct bp_model *model,
+                                  const struct bp_report_settings *settings);
+
 /* The named device that was busy most, or null. */
 json_t *bp_report_json_device(const struct bp_model *model);
 

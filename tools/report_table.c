@@ -271,6 +271,6 @@ void bp_report_table(const struct bp_page *page, const struct bp_model *model,
         table_processes(page, model, settings);
     else if (strcmp(settings->by, "group") == 0)
         table_groups(page, model, settings);
-    else if (strcmp(settings->by, "function") == 0)
+    else if (strcmp(settings->by, BP_OVERVIEW) == 0)
         table_functions(page, model, settings);
 }

@@ -281,33 +281,35 @@ void bp_report_notes(const struct bp_page *page, const struct bp_model *model) {
                 model->note_count - MOST_NOTES);
 }
 
-static void print_next(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_report_settings *settings) {
-    const char *option = "--tree";
-    if (model->process_count == 0)
-        option = NULL;
-    else if (model->process_count > 1 && strcmp(settings->by, "process") != 0)
-        option = "--by process";
-    else if (model->transfer_count > 0 && strcmp(settings->by, "transfer") != 0)
-        option = "--by transfer";
-    else if (model->thread_count > 1 && strcmp(settings->by, "function") == 0)
-        option = "--by thread";
-    if (option)
-        fprintf(page->out, "\nnext: battprof report %s %s\n", option, model->path);
+static bool is_by(const struct bp_report_settings *settings, const char *word) {
+    return strcmp(settings->by, word) == 0;
+}
+
+static void print_table(const struct bp_page *page, const struct bp_model *model,
+                        const struct bp_report_settings *settings) {
+    if (settings->search.count)
+        bp_report_search(page, model, settings);
+    else if (is_by(settings, "candidate"))
+        bp_report_candidates(page, model, settings);
+    else if (is_by(settings, "function"))
+        bp_report_functions(page, model, settings);
     else
-        fprintf(page->out, "\nnext: battprof doctor\n");
+        bp_report_table(page, model, settings);
 }
 
 int bp_report_text(const struct bp_model *model, const struct bp_report_settings *settings,
                    FILE *out) {
     struct bp_page page;
+    bool overview = is_by(settings, BP_OVERVIEW) && settings->search.count == 0;
     bp_page_init(&page, out);
     bp_report_headline(&page, model);
     print_categories(&page, model);
-    if (strcmp(settings->by, "function") == 0)
+    if (overview)
         print_framework(&page, model);
-    bp_report_table(&page, model, settings);
-    if (strcmp(settings->by, "function") == 0 || strcmp(settings->by, "transfer") == 0) {
+    print_table(&page, model, settings);
+    if (overview)
+        bp_report_candidate_line(&page, model, settings);
+    if (overview || is_by(settings, "transfer")) {
         bp_report_transfers(&page, model, settings);
         bp_report_kernels(&page, model, settings);
         bp_report_advice(&page, model);
@@ -316,6 +318,6 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     print_sums(&page, model);
     print_in_flight(&page, model);
     bp_report_notes(&page, model);
-    print_next(&page, model, settings);
+    bp_report_next(&page, model, settings);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One input for everything behind the reader: the model and its three reports must stand any file
+ * One input for everything behind the reader: the model and its reports must stand any file
  * that the reader lets pass, and no number in it may overflow a conversion.
  */
 #include <stdio.h>
@@ -13,16 +13,11 @@
 
 static void show(const struct bp_model *model) {
     static FILE *nowhere;
-    struct bp_report_settings settings = {.by = "function", .sort = "self", .top = 12};
+    struct bp_report_settings settings;
+    bp_report_defaults(&settings);
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
-    bp_report_text(model, &settings, nowhere);
-    settings.by = "thread";
-    bp_report_text(model, &settings, nowhere);
-    settings.by = "process";
-    bp_report_text(model, &settings, nowhere);
-    settings.by = "transfer";
-    bp_report_text(model, &settings, nowhere);
+    bp_report_all(model, &settings, nowhere);
     bp_report_tree(model, &settings, nowhere);
     if (bp_report_json(model, &settings, nowhere))
         abort();

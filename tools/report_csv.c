@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One table as CSV (RFC 4180): a line per object of a list in the JSON report, so that names and
+ * figures are the same in both. Objects within an object become columns "outer.inner"; a list of
+ * texts or numbers becomes one text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tools/report_json.h"
+#include "tools/table.h"
+
+struct columns {
+    struct bp_table names;
+    json_t *list; /* of texts, in order */
+};
+
+static void collect(struct columns *columns, json_t *object, const char *prefix) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        char name[256];
+        snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "", key);
+        if (json_is_object(value)) {
+            collect(columns, value, name);
+            continue;
+        }
+        uint32_t before = columns->names.count;
+        if (bp_table_put(&columns->names, name, strlen(name)) == before)
+            json_array_append_new(columns->list, json_string(name));
+    }
+}
+
+/* The value of "outer.inner"; NULL if this object lacks it. */
+static json_t *find(json_t *object, const char *name) {
+    json_t *value = json_object_get(object, name);
+    const char *dot = strchr(name, '.');
+    char outer[256];
+    if (value || !dot)
+        return value;
+    snprintf(outer, sizeof(outer), "%.*s", (int)(dot - name), name);
+    value = json_object_get(object, outer);
+    return value ? find(value, dot + 1) : NULL;
+}
+
+static void write_text(FILE *out, const char *text) {
+    if (!strpbrk(text, ",\"\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void write_list(FILE *out, json_t *list) {
+    char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    write_text(out, text ? text : "");
+    free(text);
+}
+
+static void write_value(FILE *out, json_t *value) {
+    if (json_is_string(value))
+        write_text(out, json_string_value(value));
+    else if (json_is_integer(value))
+        fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(out, "%.9g", json_real_value(value));
+    else if (json_is_boolean(value))
+        fputs(json_is_true(value) ? "true" : "false", out);
+    else if (json_is_array(value))
+        write_list(out, value);
+}
+
+void bp_csv_write(json_t *list, FILE *out) {
+    struct columns columns = {.list = json_array()};
+    size_t row;
+    size_t column;
+    json_t *object;
+    json_t *name;
+    json_array_foreach(list, row, object) collect(&columns, object, "");
+    json_array_foreach(columns.list, column, name) {
+        fprintf(out, "%s", column ? "," : "");
+        write_text(out, json_string_value(name));
+    }
+    fputs("\n", out);
+    json_array_foreach(list, row, object) {
+        json_array_foreach(columns.list, column, name) {
+            if (column)
+                fputc(',', out);
+            write_value(out, find(object, json_string_value(name)));
+        }
+        fputs("\n", out);
+    }
+    bp_table_fini(&columns.names);
+    json_decref(columns.list);
+}
+
+static json_t *find_list(json_t *root, const char *by) {
+    static const struct {
+        const char *by;
+        const char *path;
+    } lists[] = {
+        {BP_OVERVIEW, "functions"}, {"function", "functions"},     {"task", "tasks.list"},
+        {"phase", "phases"},        {"thread", "thread_list"},     {"process", "process_list"},
+        {"group", "groups"},        {"transfer", "transfer_list"}, {"candidate", "candidates.list"},
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (strcmp(lists[i].by, by) == 0)
+            return find(root, lists[i].path);
+    return NULL;
+}
+
+int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
+                  FILE *out) {
+    json_t *root = bp_report_json_make(model, settings);
+    json_t *list = find_list(root, settings->by);
+    if (list && settings->top)
+        while (json_array_size(list) > settings->top)
+            json_array_remove(list, json_array_size(list) - 1);
+    if (list)
+        bp_csv_write(list, out);
+    if (json_array_size(list) == 0)
+        bp_note("the table is empty: this profile has no %ss", settings->by);
+    json_decref(root);
+    return 0;
+}

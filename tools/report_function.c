@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * --by function: all that is known of each function, DSL and framework apart. Two lines a function:
+ * what it cost the run, and what a call took.
+ */
+#include <stdlib.h>
+
+#include "tools/report_internal.h"
+
+static void print_title(const struct bp_page *page, const char *text) {
+    fputc('\n', page->out);
+    bp_page_heading(page, text);
+    fprintf(page->out, "%*s", 32 - bp_page_columns(text), "");
+    bp_page_right(page, "calls", 14);
+    bp_page_right(page, "self", 12);
+    bp_page_right(page, "total", 12);
+    bp_page_right(page, "of wall", 10);
+    fputc('\n', page->out);
+}
+
+/* Calls of a thread's own code and of folded contexts are not counted. */
+static void print_calls(const struct bp_page *page, const struct bp_function *function) {
+    char mean[32];
+    char median[32];
+    char p99[32];
+    char max[32];
+    if (function->calls == 0)
+        return;
+    fprintf(page->out, "    a call: mean %s, median %s, p99 %s, max %s\n",
+            bp_page_time(page, function->total_s / (double)function->calls, mean),
+            bp_page_time(page, function->median_s, median),
+            bp_page_time(page, function->p99_s, p99), bp_page_time(page, function->max_s, max));
+}
+
+static void print_row(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_function *function) {
+    char name[300];
+    char label[400];
+    char text[32];
+    const char *own = bp_report_name(function, name, sizeof(name));
+    snprintf(label, sizeof(label), "%s", own);
+    if (function->kind == BP_FUNC_ROOT)
+        snprintf(label, sizeof(label), "own code of %s", function->library);
+    fputs("  ", page->out);
+    if (bp_page_columns(label) > 30) { /* its end tells it from others */
+        fprintf(page->out, "%s\n  ", label);
+        label[0] = 0;
+    }
+    bp_page_left(page, label, 30);
+    bp_page_right(page, function->calls ? bp_page_count(function->calls, text) : "", 14);
+    bp_page_right(page, bp_page_time(page, function->self_s, text), 12);
+    bp_page_right(page, bp_page_time(page, function->total_s, text), 12);
+    bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 10);
+    fputc('\n', page->out);
+    print_calls(page, function);
+}
+
+static void print_functions(const struct bp_page *page, const struct bp_model *model,
+                            const struct bp_report_settings *settings, bool dsl) {
+    uint32_t count;
+    uint32_t shown = 0;
+    uint32_t *order = bp_report_order(model, settings->sort, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_function *function = &model->functions[order[i]];
+        if ((function->category == BP_DSL) != dsl)
+            continue;
+        if (shown == 0)
+            print_title(page, dsl ? "DSL functions" : "Other functions");
+        if (shown++ < settings->top)
+            print_row(page, model, function);
+    }
+    if (shown > settings->top)
+        fprintf(page->out, "  and %u more: --top %u\n", shown - settings->top, shown);
+    free(order);
+}
+
+void bp_report_functions(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings) {
+    print_functions(page, model, settings, true);
+    print_functions(page, model, settings, false);
+}

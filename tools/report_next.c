@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The last line of a report: the one command that is worth more than another look at this one.
+ */
+#include <string.h>
+
+#include "tools/report_internal.h"
+
+static const char *after_overview(const struct bp_model *model) {
+    if (model->process_count > 1)
+        return "--by process";
+    if (model->transfer_count > 0)
+        return "--by transfer";
+    if (model->thread_count > 1)
+        return "--by thread";
+    return "--tree";
+}
+
+static const char *choose(const struct bp_model *model, const struct bp_report_settings *settings) {
+    static const char *const next[][2] = {
+        {"function", "--by candidate"}, {"candidate", "--by function"}, {"thread", "--tree"},
+        {"group", "--by candidate"},    {"transfer", "--by candidate"},
+    };
+    if (model->process_count == 0)
+        return NULL;
+    if (settings->search.count)
+        return "--tree";
+    for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
+        if (strcmp(next[i][0], settings->by) == 0)
+            return next[i][1];
+    if (strcmp(settings->by, "process") == 0)
+        return model->transfer_count > 0 ? "--by transfer" : "--by thread";
+    return after_overview(model);
+}
+
+void bp_report_next(const struct bp_page *page, const struct bp_model *model,
+                    const struct bp_report_settings *settings) {
+    const char *option = choose(model, settings);
+    if (option)
+        fprintf(page->out, "\nnext: battprof report %s %s\n", option, model->path);
+    else
+        fprintf(page->out, "\nnext: battprof doctor\n");
+}
