@@ -3,7 +3,6 @@
 whatever they do with functions, threads, processes and tools; and their calls are in the profile.
 test_features.py [NAME...]"""
 import os
-import re
 import shutil
 import sys
 
@@ -26,12 +25,6 @@ CALLS = {
 }
 
 
-def normal(text):
-    """Process ids in warnings differ; battprof may say that a forkserver outlives its parent."""
-    text = re.sub(rb"battprof: \d+ process(es)? of the run ha[^\n]*\n", b"", text)
-    return re.sub(rb"pid=\d+", b"pid=", text)
-
-
 def check_calls(check, name, where, report):
     counts = {}
     for function in report["functions"]:
@@ -49,9 +42,9 @@ def check_feature(check, python, version, name):
     got, output = pythons.profiled(python, ["features.py", name], SUBJECTS)
     check.that(got.returncode == want.returncode,
                "%s: status %d, not %d" % (where, got.returncode, want.returncode))
-    check.that(normal(got.stdout) == normal(want.stdout),
+    check.that(pythons.normal(got.stdout) == pythons.normal(want.stdout),
                "%s: stdout %r, not %r" % (where, got.stdout[-300:], want.stdout[-300:]))
-    check.that(normal(got.stderr) == normal(want.stderr),
+    check.that(pythons.normal(got.stderr) == pythons.normal(want.stderr),
                "%s: stderr %r, not %r" % (where, got.stderr[-300:], want.stderr[-300:]))
     if os.path.isdir(output):
         check_calls(check, name, where, pythons.report(output))
