@@ -12,10 +12,12 @@
 enum bp_cuda_class {
     BP_CUDA_OTHER,
     BP_CUDA_ALLOCATION,
-    BP_CUDA_MODULE, /* modules, contexts, graphs: loading, compiling, creating */
-    BP_CUDA_SYNC,   /* waits for the device */
-    BP_CUDA_LAUNCH, /* from here on: something comes to the device */
-    BP_CUDA_GRAPH,  /* of one call many records */
+    BP_CUDA_MANAGED,  /* allocation of managed memory, whose pages move by themselves */
+    BP_CUDA_MODULE,   /* modules, contexts, graphs: loading, compiling, creating */
+    BP_CUDA_PREFETCH, /* (memory, bytes): moves pages that are not there yet */
+    BP_CUDA_SYNC,     /* waits for the device */
+    BP_CUDA_LAUNCH,   /* from here on: something comes to the device */
+    BP_CUDA_GRAPH,    /* of one call many records */
     BP_CUDA_MEMSET,
     BP_CUDA_COPY, /* waits for the device, too */
     BP_CUDA_COPY_ASYNC,

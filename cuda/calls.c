@@ -57,6 +57,10 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
         call->slot = bp_slot_open(call->start, class);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
+    if (class == BP_CUDA_PREFETCH)
+        bp_managed_prefetch(arguments->rdi, arguments->rsi,
+                            &(struct bp_work_record){
+                                .start = call->start, .thread = own->index, .node = call->node});
     if (bp_cuda.hash && bp_cuda_is_copy(class)) {
         call->copy = bp_cuda_copy_of(class, arguments);
         struct bp_slot *slot = bp_slot_get(call->slot);
@@ -136,6 +140,8 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         if (!result || (uint32_t)*result != 0)
             slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
     }
+    if (call->class == BP_CUDA_MANAGED && result && (uint32_t)*result == 0)
+        bp_managed_start(1);
     if (call->pushed)
         bp_cupti.ActivityPopExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2, &last);
     if (bp_cuda.hash)

@@ -88,15 +88,6 @@ static void say_refused(int error) {
     bp_cuda_reason(BP_COLLECTOR_HOST, 0, text);
 }
 
-/* Migrations of managed memory; not every device can tell. */
-static void enable_migrations(void) {
-    struct bp_cupti_uvm_config configs[2] = {{1, BP_CUPTI_UVM_HTOD, 0, 1},
-                                             {1, BP_CUPTI_UVM_DTOH, 0, 1}};
-    if (bp_cupti.ActivityConfigureUnifiedMemoryCounter &&
-        bp_cupti.ActivityConfigureUnifiedMemoryCounter(configs, 2) == BP_CUPTI_SUCCESS)
-        bp_cupti.ActivityEnable(BP_CUPTI_UNIFIED_MEMORY_COUNTER);
-}
-
 static int enable_kinds(void) {
     char text[96];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -108,7 +99,6 @@ static int enable_kinds(void) {
         snprintf(text, sizeof text, "CUPTI does not record %s (error %d)", kinds[i].name, error);
         bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
     }
-    enable_migrations();
     return 0;
 }
 

@@ -54,7 +54,8 @@ enum bp_cupti_copy_kind {
 #define BP_CUPTI_MEMORY_MANAGED 5u
 #define BP_CUPTI_FLAG_ASYNC 1u
 
-enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2 };
+enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2, BP_CUPTI_UVM_DTOD = 8 };
+#define BP_CUPTI_UVM_CAUSE_USER 1u /* the program asked for it */
 
 /* Offsets in bytes. X(record, field, offset, C type) */
 #define BP_CUPTI_FIELDS(X)                                                                         \
@@ -93,8 +94,10 @@ enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2 };
     X(UVM, value, 8, uint64_t)                                                                     \
     X(UVM, start, 16, uint64_t)                                                                    \
     X(UVM, end, 24, uint64_t)                                                                      \
+    X(UVM, address, 32, uint64_t)                                                                  \
     X(UVM, srcId, 40, uint32_t)                                                                    \
-    X(UVM, dstId, 44, uint32_t)
+    X(UVM, dstId, 44, uint32_t)                                                                    \
+    X(UVM, flags, 56, uint32_t)
 
 #define BP_CUPTI_OFFSET(record, field, offset, type) BP_CUPTI_AT_##record##_##field = offset,
 enum { BP_CUPTI_FIELDS(BP_CUPTI_OFFSET) };
@@ -109,7 +112,7 @@ enum { BP_CUPTI_FIELDS(BP_CUPTI_OFFSET) };
 BP_CUPTI_FIELDS(BP_CUPTI_GETTER)
 
 struct bp_cupti_uvm_config {
-    uint32_t scope; /* 1: the process, on one device */
+    uint32_t scope; /* 1: the process, on one device; 2: on all */
     uint32_t kind;
     uint32_t device;
     uint32_t enable;

@@ -31,16 +31,21 @@ static void describe(uint32_t index, const char *name, uint64_t memory, int simu
     bp_unlock(&bp_cuda.lock, mask);
 }
 
+int bp_device_count(void) {
+    int (*get)(int *) = bp_cupti_symbol(bp_cupti_loaded("libcuda.so.1"), "cuDeviceGetCount");
+    int count = 0;
+    if (!get || get(&count) != 0)
+        return 0;
+    return count < BP_ATTRIBUTE_DEVICES ? count : BP_ATTRIBUTE_DEVICES;
+}
+
 void bp_device_describe(void) {
     void *driver = bp_cupti_loaded("libcuda.so.1");
-    int (*get_count)(int *) = bp_cupti_symbol(driver, "cuDeviceGetCount");
     int (*get_name)(char *, int, int) = bp_cupti_symbol(driver, "cuDeviceGetName");
     int (*get_memory)(size_t *, int) = bp_cupti_symbol(driver, "cuDeviceTotalMem_v2");
     int (*get_version)(int *) = bp_cupti_symbol(driver, "cuDriverGetVersion");
-    int count = 0, version = 0, simulated = dl_iterate_phdr(is_simulation, NULL);
-    if (get_count && get_count(&count) != 0)
-        count = 0;
-    for (int i = 0; i < count && i < BP_ATTRIBUTE_DEVICES; i++) {
+    int count = bp_device_count(), version = 0, simulated = dl_iterate_phdr(is_simulation, NULL);
+    for (int i = 0; i < count; i++) {
         char name[NAME_SIZE] = "";
         size_t memory = 0;
         if (!get_name || get_name(name, sizeof name, i) != 0)

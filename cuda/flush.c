@@ -115,6 +115,7 @@ static void flush(int last) {
     if (!state.described && bp_sums.collector->records) {
         state.described = 1;
         bp_device_describe();
+        bp_managed_start(0);
     }
     fold(begin, last, 1);
 }

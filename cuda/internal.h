@@ -146,6 +146,15 @@ void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
                          size_t valid);
 int bp_record_init(void);
 
+/* managed.c: migrations of managed memory. CUPTI can be asked for them once the driver runs: when
+ * managed memory was allocated (`wanted`: then it is said if they cannot be had), and some time
+ * after the start. */
+void bp_managed_start(int wanted);
+int bp_managed_is_on(void);
+/* A call that asks for migrations; who asked for that of the page at `address`. */
+void bp_managed_prefetch(uint64_t address, uint64_t bytes, const struct bp_work_record *by);
+void bp_managed_find(uint64_t address, struct bp_work_record *work);
+
 /* flush.c: our thread. */
 int bp_flush_start(void);
 void bp_flush_kick(void);
@@ -153,6 +162,7 @@ void bp_flush_finish(void);
 
 /* device.c */
 void bp_device_describe(void);
+int bp_device_count(void);
 int bp_device_has_driver(void);
 
 /* content.c: what was copied before. */

@@ -219,22 +219,29 @@ static void take_kernel(const void *record) {
     take_work(&kernel);
 }
 
-/* Pages of managed memory that moved. Nobody called for it. */
+/* Pages of managed memory that moved: because of a call, or because somebody touched them. */
 static void take_migration(const void *record) {
     uint32_t kind = bp_cupti_UVM_counterKind(record);
-    int up = kind == BP_CUPTI_UVM_HTOD;
+    int up = kind == BP_CUPTI_UVM_HTOD, down = kind == BP_CUPTI_UVM_DTOH;
     struct parked copy = {
-        .work = {.start = bp_cupti_UVM_start(record),
-                 .end = bp_cupti_UVM_end(record),
+        .work = {.start = ticks_of(bp_cupti_UVM_start(record)),
+                 .end = ticks_of(bp_cupti_UVM_end(record)),
                  .bytes = bp_cupti_UVM_value(record),
-                 .device = up ? bp_cupti_UVM_dstId(record) : bp_cupti_UVM_srcId(record),
-                 .direction = up ? BP_H2D : BP_D2H,
+                 .thread = BP_NO_THREAD,
+                 .node = BP_NO_NODE,
+                 .device = down ? bp_cupti_UVM_srcId(record) : bp_cupti_UVM_dstId(record),
+                 .direction = up     ? BP_H2D
+                              : down ? BP_D2H
+                                     : BP_P2P,
                  .source = BP_MEMORY_MANAGED,
                  .target = BP_MEMORY_MANAGED,
                  .flags = BP_TRANSFER_ASYNC},
-        .kind = BP_WORK_COPY};
-    if (kind == BP_CUPTI_UVM_HTOD || kind == BP_CUPTI_UVM_DTOH)
-        take_work(&copy);
+        .kind = up || down ? BP_WORK_COPY : BP_WORK_OTHER};
+    if ((!up && !down && kind != BP_CUPTI_UVM_DTOD) || copy.work.end <= copy.work.start)
+        return;
+    if (bp_cupti_UVM_flags(record) == BP_CUPTI_UVM_CAUSE_USER)
+        bp_managed_find(bp_cupti_UVM_address(record), &copy.work);
+    account(&copy, NULL);
 }
 
 static void take_external(const void *record) {

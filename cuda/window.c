@@ -10,6 +10,7 @@
 
 #define CALLS 65536 /* with WORKS 9 MB, touched as they are used */
 #define WORKS 65536
+#define MIGRATION_PART 10u /* of a second: 2 MB, the longest, take a hundredth of that */
 
 static struct {
     struct bp_window window;
@@ -51,9 +52,15 @@ static void fold_to(uint64_t horizon) {
     note_sums();
 }
 
+/* No call is known to have a migration on its way: those that run at a flush come with the next. */
+static uint64_t complete_until(void) {
+    uint64_t slack = bp_managed_is_on() ? bp_cuda.ticks_per_s / MIGRATION_PART : 0;
+    return state.flushed > slack ? state.flushed - slack : 0;
+}
+
 /* There is no room: half of the window must go, whether its records have come or not. */
 static void fold_by_force(void) {
-    uint64_t horizon = bp_slot_oldest(state.flushed);
+    uint64_t horizon = bp_slot_oldest(complete_until());
     if (horizon > state.window.horizon)
         fold_to(horizon);
     if (state.window.call_count < CALLS / 2 && state.window.work_count < WORKS / 2)
@@ -112,7 +119,7 @@ void bp_cuda_fold(uint64_t flushed, int all) {
     uint64_t begin = bp_clock_now(bp_process.clock);
     if (flushed > state.flushed)
         state.flushed = flushed;
-    uint64_t horizon = all ? begin : bp_slot_oldest(state.flushed);
+    uint64_t horizon = all ? begin : bp_slot_oldest(complete_until());
     for (struct bp_cuda_thread *t = bp_cuda.threads; t; t = t->next)
         drain_with_open(t, horizon);
     if (horizon > state.window.horizon)

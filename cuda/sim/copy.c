@@ -88,7 +88,7 @@ static uint64_t duration(const struct plan *plan, const struct bp_sim_properties
 
 static struct bp_sim_engine *engine_for(struct bp_sim_device *device, enum bp_sim_copy_kind kind) {
     if (kind == BP_SIM_DTOD)
-        return &device->compute;
+        return &device->compute[0];
     if (kind == BP_SIM_HTOD || device->properties->copy_engines < 2)
         return &device->upload;
     return &device->download;
@@ -228,7 +228,7 @@ int bp_sim_set_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
     const struct bp_sim_properties *p = device->properties;
     uint64_t length = (uint64_t)p->copy_latency_ns + at_rate(record.bytes, p->memory_gbs * 1000);
-    record.start = bp_sim_place(stream, &device->compute, (uint64_t)p->launch_latency_ns, length);
+    record.start = bp_sim_place_on_lanes(stream, 1, (uint64_t)p->launch_latency_ns, length);
     record.end = record.start + length;
     bp_sim_queue_add(work, stream);
     uint64_t sequence = stream->sequence;

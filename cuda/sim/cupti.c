@@ -19,6 +19,7 @@ static struct {
     uint32_t thread_id_type;
     uint32_t calls;
     int subscribed;
+    uint32_t counters[BP_CUPTI_COUNTERS]; /* of managed memory: bit of each device */
 } state;
 
 static __thread struct {
@@ -106,6 +107,41 @@ API int cuptiActivityEnable(uint32_t kind) {
         pthread_atfork(NULL, NULL, in_child);
     bp_sim_set_sink(take_record);
     return BP_CUPTI_SUCCESS;
+}
+
+bool bp_cupti_counts(uint32_t counter, uint32_t device) {
+    return state.counters[counter] >> device & 1;
+}
+
+struct counter_config {
+    uint32_t scope; /* 1: one device, 2: all */
+    uint32_t counter, device, enable;
+};
+
+static int configure(const struct counter_config *config) {
+    if (config->counter >= BP_CUPTI_COUNTERS || config->scope < 1 || config->scope > 2 ||
+        (config->scope == 2 && bp_sim_fault() == BP_SIM_FAULT_SINGLE_DEVICE) ||
+        (config->scope == 1 && !bp_sim_properties((int)config->device)))
+        return BP_CUPTI_INVALID_PARAMETER;
+    uint32_t devices = config->scope == 2 ? UINT32_MAX : UINT32_C(1) << config->device;
+    if (config->enable)
+        state.counters[config->counter] |= devices;
+    else
+        state.counters[config->counter] &= ~devices;
+    return BP_CUPTI_SUCCESS;
+}
+
+/* "The API should be called after CUDA driver initialization." */
+API int cuptiActivityConfigureUnifiedMemoryCounter(const struct counter_config *configs,
+                                                   uint32_t count) {
+    int error = configs ? BP_CUPTI_SUCCESS : BP_CUPTI_INVALID_PARAMETER;
+    if (!bp_sim_started())
+        return BP_CUPTI_NOT_INITIALIZED;
+    if (bp_sim_fault() == BP_SIM_FAULT_NO_MIGRATIONS)
+        return BP_CUPTI_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE;
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = configure(&configs[i]);
+    return error;
 }
 
 API int cuptiActivityDisable(uint32_t kind) {

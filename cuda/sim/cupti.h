@@ -18,6 +18,7 @@ enum {
     BP_CUPTI_NOT_INITIALIZED = 15,
     BP_CUPTI_QUEUE_EMPTY = 18,
     BP_CUPTI_INVALID_KIND = 21,
+    BP_CUPTI_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE = 29,
     BP_CUPTI_INSUFFICIENT_PRIVILEGES = 35,
     BP_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
     BP_CUPTI_UNKNOWN = 999,
@@ -29,6 +30,9 @@ typedef void (*bp_cupti_complete)(void *context, uint32_t stream, uint8_t *buffe
 
 /* True if the kind is enabled. */
 bool bp_cupti_wants(uint32_t kind);
+
+/* True if that counter of managed memory is, on the device. */
+bool bp_cupti_counts(uint32_t counter, uint32_t device);
 
 /* The CUPTI record of what the device tells, if it is wanted. */
 bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from);

@@ -49,6 +49,25 @@ static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *f
     return bp_cupti_wants(to->kind);
 }
 
+static bool format_migration(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    uint32_t counter = from->copy == BP_SIM_HTOD   ? BP_CUPTI_COUNTER_HTOD
+                       : from->copy == BP_SIM_DTOH ? BP_CUPTI_COUNTER_DTOH
+                                                   : BP_CUPTI_COUNTER_DTOD;
+    to->migration = (struct bp_cupti_migration){
+        .kind = BP_CUPTI_UNIFIED_MEMORY_COUNTER,
+        .counter = counter,
+        .bytes = from->bytes,
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .address = from->address,
+        .source = from->source_device,
+        .target = from->target_device,
+        .process = (uint32_t)getpid(),
+        .flags = from->value,
+    };
+    return bp_cupti_wants(to->kind) && bp_cupti_counts(counter, from->device);
+}
+
 static bool format_set(union bp_cupti_record *to, const struct bp_sim_record *from) {
     to->memset = (struct bp_cupti_memset){
         .kind = BP_CUPTI_MEMSET,
@@ -136,6 +155,8 @@ bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from
         return format_call(to, from);
     case BP_SIM_RECORD_COPY:
         return format_copy(to, from);
+    case BP_SIM_RECORD_MIGRATION:
+        return format_migration(to, from);
     case BP_SIM_RECORD_SET:
         return format_set(to, from);
     case BP_SIM_RECORD_KERNEL:

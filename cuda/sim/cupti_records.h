@@ -122,6 +122,14 @@ struct bp_cupti_migration {
     uint32_t source, target, stream, process, flags;
 };
 
+/* What counts as migration. */
+enum bp_cupti_counter {
+    BP_CUPTI_COUNTER_HTOD = 1,
+    BP_CUPTI_COUNTER_DTOH = 2,
+    BP_CUPTI_COUNTER_DTOD = 8,
+    BP_CUPTI_COUNTERS = 9
+};
+
 union bp_cupti_record {
     uint32_t kind;
     struct bp_cupti_memcpy memcpy;

@@ -42,7 +42,9 @@ static enum bp_sim_fault read_fault(void) {
                                         "stolen-callback",
                                         "late-records",
                                         "hang-flush",
-                                        "out-of-memory"};
+                                        "out-of-memory",
+                                        "no-migrations",
+                                        "single-device"};
     const char *text = getenv("BATTPROF_SIM_FAULT");
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(text, names[i]))
@@ -149,6 +151,10 @@ int bp_sim_ready(void) {
     if (first)
         bp_sim_wait_until(bp_sim_now() + CONTEXT_NS);
     return 0;
+}
+
+bool bp_sim_started(void) {
+    return __atomic_load_n(&state.driver_loaded, __ATOMIC_ACQUIRE);
 }
 
 int bp_sim_device(void) {

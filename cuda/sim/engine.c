@@ -45,6 +45,35 @@ static void insert(struct bp_sim_engine *engine, unsigned at, uint64_t start, ui
     }
 }
 
+/* The end of the first span that is in the way, 0 if none is. */
+static uint64_t obstacle(const struct bp_sim_engine *engine, uint64_t start, uint64_t duration) {
+    for (unsigned i = 0; i < engine->count && engine->span[i].start < start + duration; i++)
+        if (engine->span[i].end > start)
+            return engine->span[i].end;
+    return 0;
+}
+
+uint64_t bp_sim_lanes_place(struct bp_sim_engine *lanes, unsigned needed, uint64_t ready,
+                            uint64_t duration) {
+    uint64_t now = bp_sim_now();
+    for (unsigned i = 0; i < BP_SIM_LANES; i++)
+        forget(&lanes[i], now);
+    for (uint64_t start = ready, next = UINT64_MAX;; start = next, next = UINT64_MAX) {
+        unsigned idle[BP_SIM_LANES], count = 0;
+        for (unsigned i = 0; i < BP_SIM_LANES; i++) {
+            uint64_t end = obstacle(&lanes[i], start, duration);
+            if (!end)
+                idle[count++] = i;
+            else if (end < next)
+                next = end;
+        }
+        for (unsigned i = 0; count >= needed && i < needed; i++)
+            bp_sim_engine_place(&lanes[idle[i]], start, duration);
+        if (count >= needed)
+            return start;
+    }
+}
+
 uint64_t bp_sim_engine_place(struct bp_sim_engine *engine, uint64_t ready, uint64_t duration) {
     uint64_t start = ready;
     unsigned at = 0;

@@ -21,6 +21,12 @@ struct bp_sim_engine {
 };
 uint64_t bp_sim_engine_place(struct bp_sim_engine *engine, uint64_t ready, uint64_t duration);
 
+/* Kernels of different streams run beside each other as long as the multiprocessors last: each
+ * takes as many lanes of the compute engine as it has work for. */
+#define BP_SIM_LANES 8
+uint64_t bp_sim_lanes_place(struct bp_sim_engine *lanes, unsigned needed, uint64_t ready,
+                            uint64_t duration);
+
 struct bp_sim_stream {
     uint32_t magic, id;
     int device, priority;
@@ -33,7 +39,7 @@ struct bp_sim_stream {
 struct bp_sim_device {
     const struct bp_sim_properties *properties;
     struct bp_sim_stream legacy;
-    struct bp_sim_engine upload, download, compute;
+    struct bp_sim_engine upload, download, compute[BP_SIM_LANES];
     uint64_t end;          /* of all work */
     uint64_t blocking_end; /* of the streams that the legacy stream waits for */
     size_t used;
@@ -72,6 +78,12 @@ struct bp_sim_work {
     void *pointers[]; /* arguments of a kernel */
 };
 
+/* managed.c: where the pages of a region are, all on the host; NULL without memory. */
+signed char *bp_sim_managed_new(size_t size);
+/* Managed memory comes to the stream's device before what is placed next, which uses it. The lock
+ * is held. */
+void bp_sim_managed_use(struct bp_sim_stream *stream, const void *pointer);
+
 /* queue.c. add steals the work, whose time is the stream's end; the lock is held. */
 void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream);
 /* Blocks while the queue is full. No lock is held, here and below. */
@@ -86,6 +98,8 @@ struct bp_sim_stream *bp_sim_stream_get(struct bp_sim_stream *handle);
 /* Room in the model for work of this length: its start. The lock is held. */
 uint64_t bp_sim_place(struct bp_sim_stream *stream, struct bp_sim_engine *engine, uint64_t latency,
                       uint64_t duration);
+uint64_t bp_sim_place_on_lanes(struct bp_sim_stream *stream, unsigned lanes, uint64_t latency,
+                               uint64_t duration);
 /* The last submission of a stream, with its end; waits and does the work. No lock is held. */
 void bp_sim_finish(uint64_t end, uint64_t sequence);
 /* A synchronisation that is part of another call, and no record of its own. */

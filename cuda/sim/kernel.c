@@ -108,6 +108,13 @@ static uint64_t duration(const struct kernel *kernel, const struct bp_sim_launch
     return EMPTY_NS + threads * THREAD_PS / (uint64_t)p->multiprocessors / 1000;
 }
 
+/* 1024 threads at a time on a multiprocessor. */
+static unsigned count_lanes(const struct bp_sim_launch *launch, const struct bp_sim_properties *p) {
+    uint64_t room = (uint64_t)p->multiprocessors * 1024;
+    uint64_t lanes = (count_threads(launch) * BP_SIM_LANES + room - 1) / room;
+    return lanes < BP_SIM_LANES ? (unsigned)lanes : BP_SIM_LANES;
+}
+
 static size_t sum(const size_t *sizes, size_t *count) {
     size_t total = 0;
     for (*count = 0; sizes && sizes[*count]; ++*count)
@@ -138,6 +145,14 @@ static struct bp_sim_work *make_work(const struct bp_sim_launch *launch,
     return work;
 }
 
+/* Its arguments are known where the kernel is. */
+static void use_managed(struct bp_sim_stream *stream, const struct kernel *kernel,
+                        const struct bp_sim_launch *launch) {
+    for (size_t i = 0; kernel && kernel->sizes && kernel->sizes[i]; i++)
+        if (kernel->sizes[i] == sizeof(void *))
+            bp_sim_managed_use(stream, *(void **)launch->args[i]);
+}
+
 int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     const struct bp_sim_launch launch = work->kernel.launch;
     struct bp_sim_stream *stream = bp_sim_stream_get(handle);
@@ -158,7 +173,9 @@ int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle)
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
     const struct bp_sim_properties *p = device->properties;
     uint64_t length = duration(kernel, &launch, p);
-    record.start = bp_sim_place(stream, &device->compute, (uint64_t)p->launch_latency_ns, length);
+    use_managed(stream, kernel, &launch);
+    record.start = bp_sim_place_on_lanes(stream, count_lanes(&launch, p),
+                                         (uint64_t)p->launch_latency_ns, length);
     record.end = record.start + length;
     bp_sim_queue_add(work, stream);
     uint64_t sequence = stream->sequence;

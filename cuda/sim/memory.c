@@ -125,6 +125,7 @@ int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind) {
     if (!mapped)
         return cudaErrorMemoryAllocation;
     region.start = (uintptr_t)mapped;
+    region.home = kind == BP_SIM_MANAGED ? bp_sim_managed_new(region.size) : NULL;
     error = add_locked(&region);
     if (!error)
         *memory = mapped;
@@ -164,6 +165,7 @@ int bp_sim_free(void *memory, bool host) {
     bp_sim_unlock(&bp_sim_model.lock);
     bp_sim_finish(end, sequence);
     munmap(memory, region.size);
+    free(region.home);
     tell(&region, 2);
     return 0;
 }
@@ -171,6 +173,7 @@ int bp_sim_free(void *memory, bool host) {
 static void unmap(void *data) {
     struct bp_sim_region *region = data;
     munmap((void *)region->start, region->size);
+    free(region->home);
     free(region);
 }
 

@@ -117,21 +117,24 @@ API int cudaPointerGetAttributes(struct pointer_attributes *attributes, void *po
     CALL(cudaPointerGetAttributes, pointer_attributes(attributes, pointer));
 }
 
-/* Managed memory is where it is. */
+/* Advice changes nothing. */
 #if BP_SIM_CUDA >= 13
 struct location {
-    int type, id;
+    int type, id; /* 1: a device; 2: the host */
 };
+static int device_at(struct location to) {
+    return to.type == 1 ? to.id : -1;
+}
 CALL2(cudaMemPrefetchAsync, _ptsz,
       (void *memory, size_t size, struct location to, unsigned flags, bp_stream stream),
-      ((void)memory, (void)size, (void)to, (void)flags, (void)STREAM(stream), bp_sim_ready()))
+      ((void)flags, bp_sim_prefetch(memory, size, device_at(to), STREAM(stream))))
 API int cudaMemAdvise(void *memory, size_t size, int advice, struct location location) {
     (void)memory, (void)size, (void)advice, (void)location;
     CALL(cudaMemAdvise, bp_sim_ready());
 }
 #else
 CALL2(cudaMemPrefetchAsync, _ptsz, (void *memory, size_t size, int device, bp_stream stream),
-      ((void)memory, (void)size, (void)device, (void)STREAM(stream), bp_sim_ready()))
+      bp_sim_prefetch(memory, size, device, STREAM(stream)))
 API int cudaMemAdvise(void *memory, size_t size, int advice, int device) {
     (void)memory, (void)size, (void)advice, (void)device;
     CALL(cudaMemAdvise, bp_sim_ready());

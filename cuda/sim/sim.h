@@ -40,6 +40,8 @@ enum bp_sim_fault {
     BP_SIM_FAULT_LATE_RECORDS,
     BP_SIM_FAULT_HANG_FLUSH,
     BP_SIM_FAULT_OUT_OF_MEMORY,
+    BP_SIM_FAULT_NO_MIGRATIONS,
+    BP_SIM_FAULT_SINGLE_DEVICE,
 };
 
 /* Memory and copies carry the numbers of CUPTI, so nothing needs translating. */
@@ -78,7 +80,8 @@ struct bp_sim_record {
     enum bp_sim_memory source, target; /* MEMORY, SET: target */
     uint32_t source_device, target_device;
     bool async;
-    unsigned value;   /* SET: the byte; SYNC: its type; MEMORY: 1 allocation, 2 release */
+    unsigned value;   /* SET: the byte; SYNC: its type; MEMORY: 1 allocation, 2 release;
+                         MIGRATION: 1 asked for, 2 because a kernel uses it */
     const char *name; /* KERNEL: lasts as long as the process; CALL */
     unsigned cbid, result;
     struct bp_sim_dim3 grid, block;
@@ -119,6 +122,8 @@ BP_SIM_EXPORT void bp_sim_set_sink(void (*sink)(const struct bp_sim_record *reco
 BP_SIM_EXPORT enum bp_sim_fault bp_sim_fault(void);
 /* 0, or why no device can be used; the first success creates the context of the current device. */
 BP_SIM_EXPORT int bp_sim_ready(void);
+/* Whether that has happened, on any device. */
+BP_SIM_EXPORT bool bp_sim_started(void);
 BP_SIM_EXPORT int bp_sim_device_count(int *count);
 BP_SIM_EXPORT int bp_sim_device(void);
 BP_SIM_EXPORT int bp_sim_set_device(int device);
@@ -133,7 +138,8 @@ struct bp_sim_region {
     size_t size;
     enum bp_sim_memory kind;
     int device;
-    bool registered; /* the caller's memory, by cudaHostRegister */
+    bool registered;   /* the caller's memory, by cudaHostRegister */
+    signed char *home; /* managed: the device that each page is on, -1 the host */
 };
 BP_SIM_EXPORT int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind);
 BP_SIM_EXPORT int bp_sim_free(void *memory, bool host);
@@ -143,6 +149,10 @@ BP_SIM_EXPORT int bp_sim_register(void *memory, size_t size);
 BP_SIM_EXPORT int bp_sim_unregister(void *memory);
 /* False, and a pageable region without size, for memory that CUDA does not know. */
 BP_SIM_EXPORT bool bp_sim_find(const void *pointer, struct bp_sim_region *region);
+
+/* managed.c: moves pages to a device, -1 for the host, in the order of the stream. */
+BP_SIM_EXPORT int bp_sim_prefetch(const void *memory, size_t size, int device,
+                                  struct bp_sim_stream *stream);
 
 /* stream.c */
 struct bp_sim_event;

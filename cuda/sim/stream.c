@@ -70,17 +70,28 @@ static uint64_t stream_sequence(const struct bp_sim_stream *stream) {
     return stream->nonblocking ? stream->sequence : later(stream->sequence, legacy);
 }
 
-uint64_t bp_sim_place(struct bp_sim_stream *stream, struct bp_sim_engine *engine, uint64_t latency,
-                      uint64_t duration) {
+static uint64_t take_time(struct bp_sim_stream *stream, uint64_t start, uint64_t duration) {
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
-    uint64_t start = later(bp_sim_now() + latency, stream_end(stream));
-    if (engine)
-        start = bp_sim_engine_place(engine, start, duration);
     stream->end = start + duration;
     device->end = later(device->end, stream->end);
     if (!stream->nonblocking)
         device->blocking_end = later(device->blocking_end, stream->end);
     return start;
+}
+
+uint64_t bp_sim_place(struct bp_sim_stream *stream, struct bp_sim_engine *engine, uint64_t latency,
+                      uint64_t duration) {
+    uint64_t start = later(bp_sim_now() + latency, stream_end(stream));
+    if (engine)
+        start = bp_sim_engine_place(engine, start, duration);
+    return take_time(stream, start, duration);
+}
+
+uint64_t bp_sim_place_on_lanes(struct bp_sim_stream *stream, unsigned lanes, uint64_t latency,
+                               uint64_t duration) {
+    struct bp_sim_device *device = &bp_sim_model.device[stream->device];
+    uint64_t ready = later(bp_sim_now() + latency, stream_end(stream));
+    return take_time(stream, bp_sim_lanes_place(device->compute, lanes, ready, duration), duration);
 }
 
 void bp_sim_finish(uint64_t end, uint64_t sequence) {

@@ -59,7 +59,7 @@ class Truth:
                 if name in names:
                     calls.setdefault(line["tid"], []).append(span)
                     self.calls += 1
-            elif line["type"] == "copy" and line["direction"] in self.copies:
+            elif line["type"] in ("copy", "migration") and line["direction"] in self.copies:
                 peer = line["source"] == line["target"] == "device"
                 kind = self.copies["p2p" if peer else line["direction"]]
                 kind[0] += 1

@@ -63,6 +63,22 @@ int cudaMemGetInfo(size_t *unused, size_t *total);
 int cudaRuntimeGetVersion(int *version);
 const char *cudaGetErrorName(int error);
 
+/* To a device; -1: to the host. */
+#if defined BP_SIM_CUDA && BP_SIM_CUDA < 13
+int cudaMemPrefetchAsync(const void *memory, size_t size, int device, stream_t stream);
+#    define PREFETCH(memory, size, device, stream)                                                 \
+        cudaMemPrefetchAsync(memory, size, device, stream)
+#else
+struct location {
+    int type, id; /* 1: a device, 2: the host */
+};
+int cudaMemPrefetchAsync(const void *memory, size_t size, struct location to, unsigned flags,
+                         stream_t stream);
+#    define PREFETCH(memory, size, device, stream)                                                 \
+        cudaMemPrefetchAsync(memory, size, (struct location){(device) < 0 ? 2 : 1, (device)}, 0,   \
+                             stream)
+#endif
+
 static int failures;
 
 #define CHECK(condition, ...)                                                                      \

@@ -31,10 +31,15 @@ static void add(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args) 
         values[i] += k;
 }
 
-static int launch_add(int *values, int n, int k, stream_t stream) {
+/* 160 blocks of 256 threads have all of the device. */
+static int launch_blocks(unsigned blocks, int *values, int n, int k, stream_t stream) {
     void *args[] = {&values, &n, &k};
-    struct bp_sim_dim3 grid = {64, 1, 1}, block = {256, 1, 1};
+    struct bp_sim_dim3 grid = {blocks, 1, 1}, block = {256, 1, 1};
     return cudaLaunchKernel((const void *)add, grid, block, args, 0, stream);
+}
+
+static int launch_add(int *values, int n, int k, stream_t stream) {
+    return launch_blocks(64, values, n, k, stream);
 }
 
 static struct {
@@ -156,6 +161,9 @@ static int down(stream_t s) {
 static int kernel(stream_t s) {
     return launch_add((int *)t.device2, 1000, 1, s);
 }
+static int large_kernel(stream_t s) {
+    return launch_blocks(160, (int *)t.device2, 1000, 1, s);
+}
 
 static void test_overlap(void) {
     double both = pair_ms(up, t.stream[0], down, t.stream[1]);
@@ -171,6 +179,15 @@ static void test_overlap(void) {
     CHECK(near(both, UP_MS + KERNEL_MS), "with the default stream %.3f", both);
     both = pair_ms(up, t.nonblocking, kernel, NULL);
     CHECK(both < (UP_MS + KERNEL_MS) * 0.8, "a non-blocking stream waited: %.3f", both);
+}
+
+static void test_kernels(void) {
+    double both = pair_ms(kernel, t.stream[0], kernel, t.stream[1]);
+    CHECK(both < KERNEL_MS * 1.6, "two kernels beside each other took %.3f", both);
+    both = pair_ms(kernel, t.stream[0], large_kernel, t.stream[1]);
+    CHECK(near(both, 2 * KERNEL_MS), "a kernel and one that needs all of it: %.3f", both);
+    both = pair_ms(kernel, t.stream[0], kernel, t.stream[0]);
+    CHECK(near(both, 2 * KERNEL_MS), "two kernels of one stream: %.3f", both);
 }
 
 /* The second stream waits for an event of the first. */
@@ -270,7 +287,7 @@ static void *use_thread(void *device) {
         stream_t stream;
         MUST(cudaStreamCreate(&stream));
         MUST(cudaMemcpyAsync(own, values, 20000, H2D, stream));
-        MUST(launch_add(own, n, 1, stream));
+        MUST(launch_blocks(160, own, n, 1, stream));
         MUST(cudaMemcpyAsync(values, own, 20000, D2H, stream));
         MUST(cudaStreamDestroy(stream));
     }
@@ -362,11 +379,47 @@ static void test_registered(void) {
     CHECK(cudaHostUnregister(t.pageable) == cudaErrorHostMemoryNotRegistered, "twice");
 }
 
+static int *managed;
+
+static int prefetch(stream_t s) {
+    return PREFETCH(managed, SIZE, 0, s);
+}
+static int prefetch_back(stream_t s) {
+    return PREFETCH(managed, SIZE, -1, s);
+}
+static int use(stream_t s) {
+    return launch_add(managed, 1000, 1, s);
+}
+static int nothing(stream_t s) {
+    (void)s;
+    return 0;
+}
+
+static void test_managed(void) {
+    stream_t s = t.stream[0];
+    MUST(cudaMallocManaged((void **)&managed, SIZE, 1));
+    double there = pair_once(prefetch, s, nothing, s), again = pair_once(prefetch, s, nothing, s);
+    CHECK(there > UP_MS && there < 1.5 * UP_MS, "pages came in %.3f ms", there);
+    CHECK(again < UP_MS / 4, "pages that are there came again, in %.3f ms", again);
+    double used = pair_once(use, s, nothing, s);
+    CHECK(used < KERNEL_MS * 1.5, "a kernel with its pages took %.3f ms", used);
+    double back = pair_once(prefetch_back, s, nothing, s);
+    CHECK(back > DOWN_MS && back < 1.5 * DOWN_MS, "pages went back in %.3f ms", back);
+    used = pair_once(use, s, nothing, s);
+    CHECK(used > 2 * UP_MS + KERNEL_MS, "a kernel without its pages took %.3f ms", used);
+    CHECK(managed[999] == 2, "%d", managed[999]);
+    CHECK(PREFETCH(t.device, 64, 0, s) == cudaErrorInvalidValue, "not managed");
+    cudaGetLastError();
+    MUST(cudaFree(managed));
+}
+
 int main(void) {
     prepare();
     test_blocking();
     test_async();
     test_overlap();
+    test_kernels();
+    test_managed();
     test_events();
     test_results();
     test_graph();

@@ -92,6 +92,46 @@ def graphs():
 
 
 @timed
+def kernels_beside_each_other():
+    run, report = compare("concurrent")
+    equal("kernels", run.truth.kernels, 24)
+    check(run.truth.wait < 12 * 0.0055, "they ran one after the other: %r" % run.truth.wait)
+    devices = [k["device_s"] for k in report["kernels"]]
+    check(abs(sum(devices) - 12 * 0.007) < 1e-4, "their times: %r" % devices)
+
+
+def managed_memory(devices, **fault):
+    """Three moves a round, 24, 12 and 24 MB, and back; in pieces of 2 MB."""
+    run, report = compare("managed", {"BATTPROF_SIM_DEVICES": str(devices), **fault})
+    equal("bytes up", report["transfers"]["h2d"]["bytes"], 12 * 36 << 20)
+    equal("bytes down", report["transfers"]["d2h"]["bytes"], 12 * 36 << 20)
+    equal("pieces", report["transfers"]["h2d"]["count"], 12 * 18)
+    rows = report["transfer_list"]
+    equal("memory", {(r["source"], r["target"]) for r in rows}, {("managed", "managed")})
+    equal("devices", {r["device"] for r in rows}, {devices - 1})
+    asked = [r for r in rows if (r["call"] or "").startswith("cudaMemPrefetchAsync")]
+    equal("asked for", sum(r["bytes"] for r in asked), 12 * (24 + 36) << 20)
+    equal("by a kernel's use", sum(r["bytes"] for r in rows) - sum(r["bytes"] for r in asked),
+          12 * 12 << 20)
+    return report
+
+
+@timed
+def managed():
+    managed_memory(1)
+
+
+@timed
+def managed_on_the_second_device():
+    managed_memory(2)
+
+
+@timed
+def managed_one_device_at_a_time():
+    managed_memory(2, BATTPROF_SIM_FAULT="single-device")
+
+
+@timed
 def many_small():
     _, report = compare("small")
     equal("small copies", report["transfers"]["h2d"]["small_count"], 20000)

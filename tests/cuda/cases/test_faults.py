@@ -45,6 +45,15 @@ def stolen_callback():
     says(report, "taken CUPTI's callbacks")
 
 
+@case
+def no_migrations():
+    run, report = with_fault("no-migrations", "managed")
+    says(report, "does not tell migrations of managed memory")
+    equal("copies", report["transfers"]["h2d"]["count"], 0)
+    run, report = with_fault("no-migrations", "kernels")
+    equal("notes of a program without managed memory", report["notes"], [])
+
+
 @timed
 def late_records():
     run, report = with_fault("late-records")

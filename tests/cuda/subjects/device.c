@@ -153,6 +153,38 @@ static void graph(void) {
     }
 }
 
+/* Pages go to the last device because it is asked for, come back, and go to it again because a
+ * kernel uses them. */
+static void managed(void) {
+    char *memory;
+    MUST(cudaMallocManaged((void **)&memory, BYTES, 1));
+    MUST(cudaSetDevice(state.count - 1));
+    stream_t stream;
+    MUST(cudaStreamCreateWithFlags(&stream, 1));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(PREFETCH(memory, BYTES, state.count - 1, stream));
+        MUST(PREFETCH(memory, BYTES, state.count - 1, stream)); /* they are there */
+        MUST(dsl_use(memory, stream));
+        MUST(cudaStreamSynchronize(stream));
+        MUST(PREFETCH(memory, BYTES / 2, -1, stream));
+        MUST(cudaStreamSynchronize(stream));
+        MUST(dsl_use(memory, stream)); /* the half that is not there */
+        MUST(PREFETCH(memory, BYTES, -1, stream));
+        compute_on_host(1);
+        MUST(cudaStreamSynchronize(stream));
+    }
+    MUST(cudaFree(memory));
+}
+
+/* Kernels of two streams beside each other, one within the other's time. */
+static void concurrent(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(dsl_launch(4, state.one));
+        MUST(launch(3, state.two));
+        MUST(cudaDeviceSynchronize());
+    }
+}
+
 /* 10 uploads of which 8 are duplicates, and what comes back is what went up. */
 static void content(void) {
     for (int i = 0; i < 10; i++) {
@@ -263,12 +295,13 @@ static const struct {
     const char *name;
     void (*run)(void);
 } modes[] = {
-    {"pageable", pageable},       {"pinned", pinned},        {"async", async},
-    {"kernels", kernels},         {"hidden", hidden},        {"overlapped", overlapped},
-    {"threads", two_threads},     {"peers", peers},          {"graph", graph},
-    {"content", content},         {"small", small},          {"million", million},
-    {"peer-access", peer_access}, {"churn", churn},          {"fork", fork_child},
-    {"in-flight", in_flight},     {"_exit", leave_by__exit}, {"killed", killed},
+    {"pageable", pageable},       {"pinned", pinned},         {"async", async},
+    {"kernels", kernels},         {"hidden", hidden},         {"overlapped", overlapped},
+    {"threads", two_threads},     {"peers", peers},           {"graph", graph},
+    {"content", content},         {"small", small},           {"million", million},
+    {"peer-access", peer_access}, {"churn", churn},           {"fork", fork_child},
+    {"in-flight", in_flight},     {"_exit", leave_by__exit},  {"killed", killed},
+    {"managed", managed},         {"concurrent", concurrent},
 };
 
 int main(int argc, char **argv) {

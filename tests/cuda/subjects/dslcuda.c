@@ -19,6 +19,8 @@ static void nothing(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **ar
 __attribute__((constructor)) static void announce(void) {
     static const char *const names[] = {"wait_0", "wait_1", "wait_2", "wait_3", "wait_4", "wait_5"};
     static const size_t no_sizes[] = {0};
+    static const size_t pointer[] = {sizeof(void *), 0};
+    bp_sim_register_kernel("use", &stubs[0], nothing, pointer, 1000000, 0);
     for (int i = 1; i <= LONGEST; i++)
         bp_sim_register_kernel(i < 6 ? names[i] : "wait_long", &stubs[i], nothing, no_sizes,
                                (uint64_t)i * 1000000, 0);
@@ -32,6 +34,13 @@ __attribute__((visibility("default"), noinline)) int dsl_launch(int ms,
                                                                 struct bp_sim_stream *stream) {
     struct bp_sim_dim3 one = {1, 1, 1};
     return cudaLaunchKernel(&stubs[ms], one, one, NULL, 0, stream);
+}
+
+__attribute__((visibility("default"), noinline)) int dsl_use(void *memory,
+                                                             struct bp_sim_stream *stream) {
+    struct bp_sim_dim3 one = {1, 1, 1};
+    void *args[] = {&memory};
+    return cudaLaunchKernel(&stubs[0], one, one, args, 0, stream);
 }
 
 __attribute__((visibility("default"), noinline)) int dsl_upload(void *target, const void *source,

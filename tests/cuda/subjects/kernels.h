@@ -13,6 +13,9 @@
 /* A kernel of that many milliseconds, 1 to 20, in front of everything else in the stream. */
 int dsl_launch(int ms, struct bp_sim_stream *stream);
 
+/* A kernel of 1 ms that uses that memory. */
+int dsl_use(void *memory, struct bp_sim_stream *stream);
+
 /* A blocking copy to the device, within the DSL. */
 int dsl_upload(void *target, const void *source, size_t bytes);
 
