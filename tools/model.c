@@ -37,6 +37,7 @@ static void build(struct bp_model *model) {
     bp_model_finish_functions(model);
     bp_model_finish_devices(model);
     bp_model_split_wall(model);
+    bp_model_add_tasks(model);
     bp_model_advise(model);
     bp_model_note_all(model);
 }
@@ -62,9 +63,11 @@ static void work_free(struct bp_model *model) {
     model->work = NULL;
 }
 
-struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
-                              struct bp_error *error) {
+struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
+                                   const struct bp_task_wishes *wishes, struct bp_error *error) {
     struct bp_model *model = bp_alloc(1, sizeof(*model));
+    if (wishes)
+        model->task_wishes = *wishes;
     model->path = path;
     model->work = bp_alloc(1, sizeof(*model->work));
     model->work->rules = rules;
@@ -80,6 +83,11 @@ struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
         return model;
     bp_model_free(model);
     return NULL;
+}
+
+struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
+                              struct bp_error *error) {
+    return bp_model_new_with(path, rules, NULL, error);
 }
 
 static void processes_free(struct bp_model_process *processes, uint32_t count) {
@@ -106,6 +114,10 @@ void bp_model_free(struct bp_model *model) {
     free(model->devices);
     free(model->transfers);
     free(model->kernels);
+    free(model->tasks);
+    free(model->task_functions);
+    free(model->task_phases);
+    free(model->phases);
     for (uint32_t i = 0; i < model->advice_count; i++) {
         free(model->advice[i].what);
         free(model->advice[i].why);

@@ -14,6 +14,7 @@
 #include "profile/reader.h"
 #include "tools/error.h"
 #include "tools/model_device.h"
+#include "tools/model_task.h"
 #include "tools/rules.h"
 
 /* A function, over all threads and processes. Texts are borrowed from the profiles and rules. */
@@ -40,6 +41,9 @@ struct bp_function {
     bool counted; /* run --count asked for it */
     double transfer_s;
     double kernel_wait_s;
+    double first_s; /* longest first call of a context; 0 if unknown */
+    uint32_t tasks; /* in which it appears */
+    double task_s;  /* self time in them */
 };
 
 /* A calling context, over all threads: parents come before children, 0 stands above the roots. */
@@ -156,6 +160,16 @@ struct bp_model {
     uint32_t kernel_count;
     struct bp_advice *advice; /* by falling saves_s */
     uint32_t advice_count;
+    struct bp_model_task *tasks; /* by start */
+    uint32_t task_count;
+    struct bp_task_function *task_functions;
+    uint32_t task_function_count;
+    struct bp_task_phase *task_phases;
+    uint32_t task_phase_count;
+    struct bp_model_phase *phases;
+    uint32_t phase_count;
+    struct bp_task_summary task_summary;
+    struct bp_task_wishes task_wishes;
     char **notes;
     uint32_t note_count;
     struct bp_model_work *work; /* while it is built */
@@ -164,6 +178,9 @@ struct bp_model {
 /* A file, or all *.bp of a directory. NULL with the error set. The rules must outlive the model. */
 struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
                               struct bp_error *error);
+/* The same, with tasks looked at in a way of one's own; `wishes` NULL: the usual one. */
+struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
+                                   const struct bp_task_wishes *wishes, struct bp_error *error);
 void bp_model_free(struct bp_model *model);
 
 static inline bool bp_function_used(const struct bp_function *function) {

@@ -151,6 +151,9 @@ void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct 
         function->min_s = shortest;
     if (longest > function->max_s)
         function->max_s = longest;
+    double first = ((double)node->first - inside) * tick_s;
+    if (first > function->first_s)
+        function->first_s = first;
 }
 
 /* Within a bucket durations are taken as evenly spread. */

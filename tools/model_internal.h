@@ -8,6 +8,7 @@
  *     model_thread.c    node times to functions and contexts; open calls; own cost
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
+ *     model_task.c      tasks and phases; the list is in model_task_internal.h
  *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
@@ -23,6 +24,12 @@ struct bp_function_work {
     uint64_t returned;
     double inside_s;   /* own cost within its calls, summed over them */
     uint32_t coverage; /* index + 1 of its library */
+};
+
+/* Own cost of one call in ticks: within its time, and outside, in its caller's. */
+struct bp_call_cost {
+    double inside;
+    double outside;
 };
 
 /* Parts of a CUDA call's self time; the rest is what CUDA took. */
@@ -76,6 +83,7 @@ void bp_model_count_calls(struct bp_model *model, uint32_t function, const struc
                           double inside, double tick_s);
 void bp_model_finish_functions(struct bp_model *model);
 
+struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func);
 void bp_model_account_process(struct bp_model *model, uint32_t process);
 
 /* Per node of the thread: a new array, or NULL. */
@@ -89,6 +97,7 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
                           const uint32_t *map);
 void bp_model_finish_devices(struct bp_model *model);
 void bp_model_advise(struct bp_model *model);
+void bp_model_add_tasks(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
 /* NULL if the process's wall page is not among the files. */

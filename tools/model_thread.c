@@ -76,31 +76,22 @@ static void add_open_calls(struct account *account) {
     }
 }
 
-/* A call of Python whose cost was measured apart. */
-static bool is_python(const struct account *account, uint32_t node) {
-    const struct bp_profile *profile = account->process->profile;
-    return profile->funcs[account->source->nodes[node].func].flags & BP_FUNC_PYTHON &&
-           profile->header.python_inside + profile->header.python_outside > 0;
+/* Python's calls have a cost of their own, where it was measured. */
+struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func) {
+    const struct bp_header *header = &profile->header;
+    uint32_t kind = profile->funcs[func].kind;
+    if (profile->funcs[func].flags & BP_FUNC_PYTHON &&
+        header->python_inside + header->python_outside > 0)
+        return (struct bp_call_cost){header->python_inside / 256.0, header->python_outside / 256.0};
+    if (kind == BP_FUNC_CALL)
+        return (struct bp_call_cost){header->inside / 256.0, header->outside / 256.0};
+    if (kind == BP_FUNC_WAIT || kind == BP_FUNC_IO)
+        return (struct bp_call_cost){header->slow_inside / 256.0, header->slow_outside / 256.0};
+    return (struct bp_call_cost){0, 0};
 }
 
-static double inside_cost(const struct account *account, uint32_t node) {
-    const struct bp_header *header = &account->process->profile->header;
-    uint32_t kind = kind_of(account, node);
-    if (is_python(account, node))
-        return header->python_inside / 256.0;
-    if (kind == BP_FUNC_CALL)
-        return header->inside / 256.0;
-    return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_inside / 256.0 : 0;
-}
-
-static double outside_cost(const struct account *account, uint32_t node) {
-    const struct bp_header *header = &account->process->profile->header;
-    uint32_t kind = kind_of(account, node);
-    if (is_python(account, node))
-        return header->python_outside / 256.0;
-    if (kind == BP_FUNC_CALL)
-        return header->outside / 256.0;
-    return kind == BP_FUNC_WAIT || kind == BP_FUNC_IO ? header->slow_outside / 256.0 : 0;
+static struct bp_call_cost cost_of(const struct account *account, uint32_t node) {
+    return bp_model_call_cost(account->process->profile, account->source->nodes[node].func);
 }
 
 /* The main thread begins within the constructor: the rest of it is in its root. */
@@ -118,8 +109,8 @@ static void add_costs(struct account *account) {
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         double calls = (double)account->calls[i];
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
-        account->cost[i] += calls * inside_cost(account, i);
-        account->cost[caller] += calls * outside_cost(account, i);
+        account->cost[i] += calls * cost_of(account, i).inside;
+        account->cost[caller] += calls * cost_of(account, i).outside;
     }
     account->cost[0] += startup_cost(account);
 }
@@ -232,7 +223,7 @@ static void add_nodes(struct account *account) {
         add_to_thread(account, i, self_s);
         if (i > 0)
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
-                                 inside_cost(account, i), tick_s);
+                                 cost_of(account, i).inside, tick_s);
     }
 }
 

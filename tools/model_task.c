@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks over all processes, in the order of their starts, and what each function did in them. A
+ * task recorded by how much the nodes of its thread grew while it ran; the own cost of the calls
+ * among that is taken out as everywhere else.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+#include "tools/model_task_internal.h"
+
+uint32_t *bp_model_thread_map(const struct bp_model *model, uint32_t process) {
+    const struct bp_profile *profile = model->processes[process].profile;
+    uint32_t *map = bp_alloc((size_t)profile->threads_recorded + 1, sizeof(*map));
+    memset(map, 0xff, ((size_t)profile->threads_recorded + 1) * sizeof(*map));
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->thread_list[i];
+        if (thread->process == process && thread->source->slot <= profile->threads_recorded)
+            map[thread->source->slot] = i;
+    }
+    return map;
+}
+
+/* The innermost item around it that is a phase, or is none. */
+static uint32_t find_outer(const struct bp_profile *profile, uint32_t item, bool phase) {
+    do
+        item = profile->tasks[item].parent;
+    while (item != BP_NO_TASK && !(profile->tasks[item].flags & BP_TASK_PHASE) == phase);
+    return item;
+}
+
+uint32_t bp_task_outer_task(const struct bp_profile *profile, uint32_t item) {
+    return find_outer(profile, item, false);
+}
+
+uint32_t bp_task_outer_phase(const struct bp_profile *profile, uint32_t item) {
+    return find_outer(profile, item, true);
+}
+
+static void describe(struct bp_model *model, struct bp_task_source *source,
+                     const uint32_t *functions, const uint32_t *threads) {
+    const struct bp_model_process *process = &model->processes[source->process];
+    const struct bp_profile *profile = process->profile;
+    const struct bp_task *from = &profile->tasks[source->item];
+    struct bp_model_task *task = &model->tasks[model->task_count - 1];
+    double tick_s = process->tick_s;
+    uint64_t end = from->end > process->end ? process->end : from->end;
+    *task = (struct bp_model_task){
+        .id = bp_profile_string(profile, from->id),
+        .name = bp_profile_string(profile, from->name),
+        .function = from->func == BP_NO_FUNC ? BP_NO_FUNCTION : functions[from->func],
+        .process = source->process,
+        .thread = from->thread <= profile->threads_recorded ? threads[from->thread] : BP_NO_THREAD,
+        .parent = BP_NO_TASK,
+        .start_s =
+            process->start_s + (double)(int64_t)(from->start - profile->header.start) * tick_s,
+        .duration_s = end > from->start ? (double)(end - from->start) * tick_s : 0,
+        .wall_s = (double)from->part / (1 << BP_TREE_V_SHIFT) * tick_s,
+        .cpu_s = 1e-9 * (double)from->cpu_ns,
+        .waiting_s = (double)from->wait * tick_s,
+        .io_s = (double)from->io * tick_s,
+        .samples = from->samples,
+        .failed = from->flags & BP_TASK_FAILED,
+        .unfinished = from->flags & BP_TASK_UNFINISHED,
+    };
+    if (!task->name[0] && task->function != BP_NO_FUNCTION)
+        task->name = model->functions[task->function].name;
+}
+
+static void add_process(struct bp_model *model, struct bp_task_work *work, uint32_t number) {
+    const struct bp_profile *profile = model->processes[number].profile;
+    if (profile->task_count == 0)
+        return;
+    uint32_t *functions = bp_model_map_functions(model, &model->processes[number]);
+    uint32_t *threads = bp_model_thread_map(model, number);
+    for (uint32_t i = 0; i < profile->task_count; i++) {
+        if (profile->tasks[i].flags & BP_TASK_PHASE)
+            continue;
+        void *list = work->sources;
+        struct bp_task_source *source = bp_append(&list, model->task_count, sizeof(*source));
+        work->sources = list;
+        *source = (struct bp_task_source){number, i};
+        list = model->tasks;
+        bp_append(&list, model->task_count++, sizeof(*model->tasks));
+        model->tasks = list;
+        describe(model, source, functions, threads);
+    }
+    free(functions);
+    free(threads);
+}
+
+struct order {
+    struct bp_model_task task;
+    struct bp_task_source source;
+};
+
+static int compare_start(const void *a, const void *b) {
+    const struct order *x = a;
+    const struct order *y = b;
+    if (x->task.start_s != y->task.start_s)
+        return x->task.start_s < y->task.start_s ? -1 : 1;
+    if (x->source.process != y->source.process)
+        return x->source.process < y->source.process ? -1 : 1;
+    return x->source.item < y->source.item ? -1 : 1;
+}
+
+static void sort_tasks(struct bp_model *model, struct bp_task_work *work) {
+    struct order *order = bp_alloc(model->task_count, sizeof(*order));
+    for (uint32_t i = 0; i < model->task_count; i++)
+        order[i] = (struct order){model->tasks[i], work->sources[i]};
+    qsort(order, model->task_count, sizeof(*order), compare_start);
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        model->tasks[i] = order[i].task;
+        work->sources[i] = order[i].source;
+        bp_table_put(&work->numbers, &work->sources[i], sizeof(work->sources[i]));
+    }
+    free(order);
+}
+
+uint32_t bp_task_number(const struct bp_task_work *work, uint32_t process, uint32_t item) {
+    struct bp_task_source source = {process, item};
+    return bp_table_get(&work->numbers, &source, sizeof(source));
+}
+
+static void set_parents(struct bp_model *model, struct bp_task_work *work) {
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_task_source *source = &work->sources[i];
+        const struct bp_profile *profile = model->processes[source->process].profile;
+        uint32_t outer = bp_task_outer_task(profile, source->item);
+        if (outer != BP_NO_TASK)
+            model->tasks[i].parent = bp_task_number(work, source->process, outer);
+    }
+}
+
+/* Tasks that found no place of their own are told by their sums. */
+static void add_folds(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[i];
+        model->task_summary.lost += process->profile->header.tasks_lost;
+        for (uint32_t k = 0; k < process->profile->task_fold_count; k++) {
+            const struct bp_task_fold *fold = &process->profile->task_folds[k];
+            if (fold->flags & BP_TASK_PHASE)
+                continue;
+            model->task_summary.folded += fold->count;
+            model->task_summary.folded_s += (double)fold->total * process->tick_s;
+        }
+    }
+}
+
+void bp_model_add_tasks(struct bp_model *model) {
+    struct bp_task_work work = {0};
+    for (uint32_t i = 0; i < model->process_count; i++)
+        add_process(model, &work, i);
+    if (model->task_count)
+        sort_tasks(model, &work);
+    set_parents(model, &work);
+    add_folds(model);
+    bp_model_add_task_functions(model, &work);
+    bp_model_add_phases(model, &work);
+    bp_model_summarise_tasks(model);
+    if (model->task_wishes.drop_outliers && model->task_summary.outliers)
+        bp_model_drop_outliers(model, &work);
+    bp_table_fini(&work.numbers);
+    free(work.sources);
+}

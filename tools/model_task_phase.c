@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Phases: where a program is in its work. Those that rules name are functions, and their time is
+ * that of the nodes below; those that the program announces are ranges. In both an inner phase's
+ * time is not the outer one's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+#include "tools/model_task_internal.h"
+
+#define NO_PHASE UINT32_MAX
+
+struct phases {
+    struct bp_model *model;
+    struct bp_task_work *work;
+    struct bp_table names;
+    uint32_t **of_node; /* per thread; NULL where it has none */
+    double **in_task;   /* per task that has any: per phase */
+    uint32_t room;      /* of in_task's arrays */
+};
+
+static uint32_t put_phase(struct phases *phases, const char *name) {
+    struct bp_model *model = phases->model;
+    uint32_t number = bp_table_put(&phases->names, name, strlen(name));
+    if (number == model->phase_count) {
+        void *list = model->phases;
+        struct bp_model_phase *fresh = bp_append(&list, model->phase_count++, sizeof(*fresh));
+        model->phases = list;
+        fresh->name = name;
+    }
+    return number;
+}
+
+/* All names first: what is kept per task has a place for each. */
+static void find_names(struct phases *phases) {
+    for (uint32_t i = 0; i < phases->model->process_count; i++) {
+        const struct bp_profile *profile = phases->model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->func_count; k++)
+            if (profile->funcs[k].phase)
+                put_phase(phases, bp_profile_string(profile, profile->funcs[k].phase));
+        for (uint32_t k = 0; k < profile->task_count; k++)
+            if (profile->tasks[k].flags & BP_TASK_PHASE)
+                put_phase(phases, bp_profile_string(profile, profile->tasks[k].name));
+    }
+    phases->room = phases->model->phase_count;
+}
+
+static void add_to_task(struct phases *phases, uint32_t task, uint32_t phase, double s) {
+    if (!phases->in_task[task])
+        phases->in_task[task] = bp_alloc(phases->room, sizeof(double));
+    phases->in_task[task][phase] += s;
+}
+
+/* A node's phase is its function's, or its parent's; parents come first. */
+static uint32_t *find_node_phases(struct phases *phases, const struct bp_model_thread *thread) {
+    const struct bp_profile *profile = phases->model->processes[thread->process].profile;
+    const struct bp_profile_thread *source = thread->source;
+    uint32_t *of_node = bp_alloc(source->node_count, sizeof(*of_node));
+    bool any = false;
+    for (uint32_t i = 0; i < source->node_count; i++) {
+        const struct bp_func *func = &profile->funcs[source->nodes[i].func];
+        of_node[i] = i ? of_node[source->nodes[i].parent] : NO_PHASE;
+        if (func->phase)
+            of_node[i] = put_phase(phases, bp_profile_string(profile, func->phase));
+        if (func->phase && i > 0)
+            phases->model->phases[of_node[i]].count += bp_node_calls(&source->nodes[i]);
+        any |= of_node[i] != NO_PHASE;
+    }
+    if (any)
+        return of_node;
+    free(of_node);
+    return NULL;
+}
+
+static void add_thread(struct phases *phases, uint32_t number) {
+    struct bp_model *model = phases->model;
+    const struct bp_model_thread *thread = &model->thread_list[number];
+    const struct bp_thread_work *work = &model->work->threads[number];
+    double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
+    uint32_t *of_node = find_node_phases(phases, thread);
+    phases->of_node[number] = of_node;
+    for (uint32_t i = 0; of_node && i < thread->source->node_count; i++) {
+        if (of_node[i] == NO_PHASE)
+            continue;
+        struct bp_model_phase *phase = &model->phases[of_node[i]];
+        bool waits = model->functions[work->function[i]].kind == BP_FUNC_WAIT;
+        phase->thread_s += work->self_s[i];
+        phase->wall_s += waits ? 0 : work->self_s[i] * rate;
+    }
+}
+
+static void add_task_nodes(struct phases *phases, uint32_t number) {
+    const struct bp_model_task *task = &phases->model->tasks[number];
+    struct bp_task_growth growth;
+    if (task->thread == BP_NO_THREAD || !phases->of_node[task->thread])
+        return;
+    bp_task_growth_init(&growth, phases->model, &phases->work->sources[number], task);
+    for (uint32_t i = 0; i < growth.count; i++) {
+        uint32_t phase = phases->of_node[task->thread][growth.nodes[i].node];
+        if (phase != NO_PHASE)
+            add_to_task(phases, number, phase, growth.self_s[i]);
+    }
+    bp_task_growth_fini(&growth);
+}
+
+/* Adds a range to its phase, or, with the other sign, takes it from the one around it. */
+static void add_range(struct phases *phases, uint32_t process, uint32_t range, uint32_t item,
+                      double sign) {
+    struct bp_model *model = phases->model;
+    const struct bp_profile *profile = model->processes[process].profile;
+    const struct bp_task *from = &profile->tasks[range];
+    double tick_s = sign * model->processes[process].tick_s;
+    double s = (double)(from->end - from->start) * tick_s;
+    uint32_t number = put_phase(phases, bp_profile_string(profile, profile->tasks[item].name));
+    uint32_t task = bp_task_outer_task(profile, item);
+    model->phases[number].thread_s += s;
+    model->phases[number].wall_s += (double)from->part / (1 << BP_TREE_V_SHIFT) * tick_s;
+    if (task != BP_NO_TASK)
+        add_to_task(phases, bp_task_number(phases->work, process, task), number, s);
+}
+
+static void add_ranges(struct phases *phases, uint32_t process) {
+    const struct bp_profile *profile = phases->model->processes[process].profile;
+    for (uint32_t i = 0; i < profile->task_count; i++) {
+        if (!(profile->tasks[i].flags & BP_TASK_PHASE))
+            continue;
+        uint32_t outer = bp_task_outer_phase(profile, i);
+        add_range(phases, process, i, i, 1);
+        if (outer != BP_NO_TASK)
+            add_range(phases, process, i, outer, -1);
+        phases->model->phases[put_phase(phases, bp_profile_string(profile, profile->tasks[i].name))]
+            .count++;
+    }
+}
+
+static void finish_task(struct phases *phases, uint32_t number) {
+    struct bp_model *model = phases->model;
+    struct bp_model_task *task = &model->tasks[number];
+    task->first_phase = model->task_phase_count;
+    for (uint32_t i = 0; phases->in_task[number] && i < phases->room; i++) {
+        double s = phases->in_task[number][i];
+        if (!(s > 0))
+            continue;
+        void *list = model->task_phases;
+        struct bp_task_phase *fresh = bp_append(&list, model->task_phase_count++, sizeof(*fresh));
+        model->task_phases = list;
+        *fresh = (struct bp_task_phase){i, s};
+        if (task->parent != BP_NO_TASK)
+            continue;
+        model->phases[i].tasks++;
+        model->phases[i].task_s += s;
+        model->phases[i].samples += task->samples;
+    }
+    task->phase_count = model->task_phase_count - task->first_phase;
+    free(phases->in_task[number]);
+}
+
+void bp_model_add_phases(struct bp_model *model, struct bp_task_work *work) {
+    struct phases phases = {.model = model, .work = work};
+    find_names(&phases);
+    if (model->phase_count == 0) {
+        bp_table_fini(&phases.names);
+        return;
+    }
+    phases.of_node = bp_alloc(model->thread_count, sizeof(*phases.of_node));
+    phases.in_task = bp_alloc(model->task_count, sizeof(*phases.in_task));
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        add_thread(&phases, i);
+    for (uint32_t i = 0; i < model->task_count; i++)
+        add_task_nodes(&phases, i);
+    for (uint32_t i = 0; i < model->process_count; i++)
+        add_ranges(&phases, i);
+    for (uint32_t i = 0; i < model->task_count; i++)
+        finish_task(&phases, i);
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        free(phases.of_node[i]);
+    free(phases.of_node);
+    free(phases.in_task);
+    bp_table_fini(&phases.names);
+}
