@@ -14,6 +14,7 @@
 #include "profile/reader.h"
 #include "tools/error.h"
 #include "tools/model_device.h"
+#include "tools/model_group.h"
 #include "tools/model_task.h"
 #include "tools/rules.h"
 
@@ -158,6 +159,8 @@ struct bp_model {
     uint32_t transfer_count;
     struct bp_model_kernel *kernels; /* by falling device_s */
     uint32_t kernel_count;
+    struct bp_group *groups; /* by falling self_s */
+    uint32_t group_count;
     struct bp_advice *advice; /* by falling saves_s */
     uint32_t advice_count;
     struct bp_model_task *tasks; /* by start */

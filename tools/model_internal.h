@@ -9,6 +9,7 @@
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
  *     model_task.c      tasks and phases; the list is in model_task_internal.h
+ *     model_group.c     what the time was for
  *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
@@ -98,6 +99,9 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
 void bp_model_finish_devices(struct bp_model *model);
 void bp_model_advise(struct bp_model *model);
 void bp_model_add_tasks(struct bp_model *model);
+
+void bp_model_make_groups(struct bp_model *model);
+void bp_model_free_groups(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
 /* NULL if the process's wall page is not among the files. */
