@@ -45,6 +45,8 @@ struct bp_function {
     double first_s; /* longest first call of a context; 0 if unknown */
     uint32_t tasks; /* in which it appears */
     double task_s;  /* self time in them */
+    double cost_s;  /* the profiler's own, taken out of self_s */
+    double burst_s; /* of self_s: at most, in calls so long that they may have lost the CPU */
 };
 
 /* A calling context, over all threads: parents come before children, 0 stands above the roots. */
@@ -114,7 +116,8 @@ struct bp_in_flight {
 struct bp_model {
     const char *path;
     const char *command;
-    int exit_status; /* -1 unknown */
+    uint64_t began_ns; /* CLOCK_REALTIME */
+    int exit_status;   /* -1 unknown */
     int signal;
     bool live;
     double wall_s;

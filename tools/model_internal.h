@@ -6,6 +6,7 @@
  *     model_process.c   clock rates, ends of processes, exit status
  *     model_function.c  functions by name, coverage, quantiles
  *     model_thread.c    node times to functions and contexts; open calls; own cost
+ *     model_burst.c     calls that lost the CPU
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
  *     model_task.c      tasks and phases; the list is in model_task_internal.h
@@ -86,6 +87,9 @@ void bp_model_finish_functions(struct bp_model *model);
 
 struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func);
 void bp_model_account_process(struct bp_model *model, uint32_t process);
+
+/* Per node of the thread, how much of its time may be the machine's: a new array. */
+double *bp_model_bursts(const struct bp_profile_thread *thread, uint32_t func_count, double tick_s);
 
 /* Per node of the thread: a new array, or NULL. */
 struct bp_node_split *bp_model_node_splits(struct bp_model *model,
