@@ -227,7 +227,7 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     entry->start = clock_now();
     local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
-    if (stub->kind == BP_STUB_WAIT)
+    if (BP_STUB_KIND(stub->kind) == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
     return entry;
 }

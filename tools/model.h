@@ -40,6 +40,7 @@ struct bp_function {
     double max_s;
     bool cuda;    /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
     bool counted; /* run --count asked for it */
+    bool gil;     /* waiting for Python's GIL */
     double transfer_s;
     double kernel_wait_s;
     double first_s; /* longest first call of a context; 0 if unknown */
@@ -132,6 +133,7 @@ struct bp_model {
     double category_thread_s[BP_CATEGORIES];
     double running_s; /* framework, thread-seconds; the five parts sum to it */
     double waiting_s;
+    double gil_s; /* of it: for Python's GIL */
     double io_s;
     double cuda_api_s;
     double kernel_wait_s;     /* for kernels launched outside the DSL */

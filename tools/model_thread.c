@@ -198,6 +198,8 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
         thread->cuda_s += self_s;
     if (function->category != BP_FRAMEWORK)
         return;
+    if (function->gil)
+        model->gil_s += self_s;
     if (waits)
         model->waiting_s += self_s;
     else if (function->kind == BP_FUNC_IO)

@@ -40,6 +40,7 @@ static json_t *make_framework(const struct bp_model *model) {
     json_t *object = json_object();
     bp_json_set(object, "running_s", model->running_s);
     bp_json_set(object, "waiting_s", model->waiting_s);
+    bp_json_set(object, "gil_s", model->gil_s);
     bp_json_set(object, "io_s", model->io_s);
     bp_json_set(object, "cuda_api_s", model->cuda_api_s);
     bp_json_set(object, "kernel_wait_s", model->kernel_wait_s);
