@@ -96,7 +96,8 @@ struct bp_diff_settings {
     double fail_over; /* part of OLD's wall; negative: never */
 };
 
-/* New; NULL with the error set. The runs and rules are borrowed. */
+/* New; NULL with the error set. The runs and rules are borrowed; NEW may have none, for the report
+ * of a series. */
 struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs *new_runs,
                             const struct bp_rules *rules, struct bp_error *error);
 void bp_diff_free(struct bp_diff *diff);

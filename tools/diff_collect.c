@@ -275,7 +275,8 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
         return NULL;
     }
     diff->old_side.began_ns = diff->runs[0].model->began_ns;
-    diff->new_side.began_ns = diff->runs[old_runs->count].model->began_ns;
+    if (new_runs->count)
+        diff->new_side.began_ns = diff->runs[old_runs->count].model->began_ns;
     for (uint32_t i = 0; i < diff->run_count; i++)
         add_run(&collector, i);
     settle_presence(diff);
