@@ -123,6 +123,7 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
+        thread->alias.ret = 0; /* of a source's call: the source does not take it for its own */
         entry = &thread->alias;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
