@@ -138,12 +138,21 @@ API int cuStreamDestroy_v2(struct bp_sim_stream *stream) {
     CALL(cuStreamDestroy_v2, bp_sim_stream_free(stream));
 }
 
+/* A static runtime asks for private tables here, and by one of them for a proof that the driver is
+ * NVIDIA's. This one is not. */
+API int cuGetExportTable(const void **table, const void *id) {
+    (void)id;
+    *table = NULL;
+    return cudaErrorNotSupported;
+}
+
 /* By the name without version, as cuGetProcAddress is asked. */
 static void *find(const char *name) {
     static const struct {
         const char *name;
         void *function;
     } known[] = {
+        {"cuGetExportTable", (void *)cuGetExportTable},
         {"cuInit", (void *)cuInit},
 #define X(name, id) {#name, (void *)name},
 #include "cuda/sim/driver.def"

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 
-from device import says
-from harness import Skip, case, check, equal, execute, main, subject
+from device import SIM, says
+from harness import Skip, calls, case, check, equal, execute, main, new_dir, pair, subject
 from truth import ROOT
 
 # Gone in CUDA 13.
@@ -37,8 +37,34 @@ def names():
         raise Skip("no CUDA 13 libraries to compare with")
 
 
+def nvcc():
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not os.path.exists(found):
+        raise Skip("nvcc is not installed")
+    return found
+
+
 @case
-def static_runtime_without_driver():
+def static_runtime():
+    """A real one, linked by nvcc. It refuses the stand-in's driver, which cannot prove that it is
+    NVIDIA's; until then its calls are seen, and it says the same with and without us."""
+    program = os.path.join(new_dir(), "static")
+    source = os.path.join(ROOT, "tests", "cuda", "subjects", "static.cu")
+    done = subprocess.run([nvcc(), "-o", program, source], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Skip("nvcc does not work here: %s" % done.stderr[:300])
+    run = pair([program], env={"LD_LIBRARY_PATH": SIM}, expect=5)
+    check(run.stdout.count(b"cudaErrorNotSupported") == 5, run.stdout)
+    equal("cuInit", calls(run.report(), "cuInit", "libcuda.so.1"), 1)
+    if os.path.exists("/dev/nvidiactl"):
+        return
+    run = pair([program], expect=5)
+    check(run.stdout.count(b"cudaErrorInsufficientDriver") == 5, run.stdout)
+    says(run.report(), "no CUDA driver")
+
+
+@case
+def driver_by_address_without_driver():
     """As a program with a static runtime: it opens libcuda.so.1 itself, in vain."""
     if os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi"):
         raise Skip("this machine has a driver")
