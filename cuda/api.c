@@ -68,20 +68,3 @@ int bp_cuda_match(const char *name, const char **known) {
     *known = call->name;
     return (int)call->class;
 }
-
-/* cudaMemcpyKind; "default" goes by the addresses, which we do not look up. */
-static int direction_of_kind(uint32_t kind) {
-    return kind == 1 ? BP_H2D : kind == 2 ? BP_D2H : -1;
-}
-
-struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *arguments) {
-    struct bp_cuda_copy copy = {0, arguments->rdx, -1};
-    if (class == BP_CUDA_COPY_KIND || class == BP_CUDA_COPY_KIND_ASYNC)
-        copy.direction = direction_of_kind((uint32_t)arguments->rcx);
-    else if (class == BP_CUDA_COPY_H2D || class == BP_CUDA_COPY_H2D_ASYNC)
-        copy.direction = BP_H2D;
-    else if (class == BP_CUDA_COPY_D2H || class == BP_CUDA_COPY_D2H_ASYNC)
-        copy.direction = BP_D2H;
-    copy.host = copy.direction == BP_H2D ? arguments->rsi : arguments->rdi;
-    return copy;
-}

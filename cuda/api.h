@@ -7,8 +7,29 @@
 
 #include <stdint.h>
 
-#include "interpose/thread.h"
+/* How a copy is told, by what its arguments are; copy.c knows where they stand. */
+#define BP_CUDA_SHAPES(X)                                                                          \
+    X(KIND)                                                                                        \
+    X(H2D)                                                                                         \
+    X(D2H)                                                                                         \
+    X(D2D)                                                                                         \
+    X(ANY)                                                                                         \
+    X(PEER)                                                                                        \
+    X(2D)                                                                                          \
+    X(TO_SYMBOL)                                                                                   \
+    X(FROM_SYMBOL)                                                                                 \
+    X(TO_ARRAY)                                                                                    \
+    X(FROM_ARRAY)                                                                                  \
+    X(TO_ARRAY_2D)                                                                                 \
+    X(FROM_ARRAY_2D)                                                                               \
+    X(TO_ARRAY_DRIVER)                                                                             \
+    X(FROM_ARRAY_DRIVER)                                                                           \
+    X(3D)                                                                                          \
+    X(DRIVER_2D)                                                                                   \
+    X(DRIVER_3D)                                                                                   \
+    X(UNKNOWN)
 
+#define BP_CUDA_COPY_CLASSES(shape) BP_CUDA_COPY_##shape, BP_CUDA_COPY_##shape##_ASYNC,
 enum bp_cuda_class {
     BP_CUDA_OTHER,
     BP_CUDA_ALLOCATION,
@@ -19,15 +40,11 @@ enum bp_cuda_class {
     BP_CUDA_LAUNCH,   /* from here on: something comes to the device */
     BP_CUDA_GRAPH,    /* of one call many records */
     BP_CUDA_MEMSET,
-    BP_CUDA_COPY, /* waits for the device, too */
-    BP_CUDA_COPY_ASYNC,
-    BP_CUDA_COPY_KIND, /* (target, source, bytes, cudaMemcpyKind) */
-    BP_CUDA_COPY_KIND_ASYNC,
-    BP_CUDA_COPY_H2D, /* (target, source, bytes) */
-    BP_CUDA_COPY_H2D_ASYNC,
-    BP_CUDA_COPY_D2H,
-    BP_CUDA_COPY_D2H_ASYNC,
+    /* Of each shape one that waits for the device, and one that does not. */
+    BP_CUDA_SHAPES(BP_CUDA_COPY_CLASSES)
 };
+#undef BP_CUDA_COPY_CLASSES
+#define BP_CUDA_FIRST_COPY BP_CUDA_COPY_KIND
 
 /* For bp_source.match: the class of a function, by its name without version suffixes; -1: none. */
 int bp_cuda_match(const char *name, const char **known);
@@ -37,21 +54,13 @@ static inline int bp_cuda_submits(unsigned class) {
 }
 
 static inline int bp_cuda_is_copy(unsigned class) {
-    return class >= BP_CUDA_COPY;
+    return class >= BP_CUDA_FIRST_COPY;
 }
 
 /* The call returns when the device has done what was asked for before. */
 static inline int bp_cuda_blocks(unsigned class) {
-    return class == BP_CUDA_SYNC || class == BP_CUDA_COPY || class == BP_CUDA_COPY_KIND ||
-           class == BP_CUDA_COPY_H2D || class == BP_CUDA_COPY_D2H;
+    return class == BP_CUDA_SYNC ||
+           (bp_cuda_is_copy(class) && (class - BP_CUDA_FIRST_COPY) % 2 == 0);
 }
-
-/* The host's side of a copy, where the arguments tell it. */
-struct bp_cuda_copy {
-    uint64_t host;
-    uint64_t bytes;
-    int direction; /* enum bp_direction, -1: not known */
-};
-struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *arguments);
 
 #endif

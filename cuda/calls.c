@@ -50,7 +50,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     *call = (struct bp_open_call){.start = bp_clock_now(bp_process.clock), .class = class};
     call->node = ((const struct bp_node *)entry->node)->index;
     if (bp_cuda.host_only) {
-        call->copy = bp_cuda_copy_of(class, arguments);
+        bp_host_enter(call, arguments);
         return;
     }
     if (bp_cuda_submits(class))
@@ -80,7 +80,7 @@ static int is_collecting(const struct bp_thread *thread, const struct bp_entry *
     uint64_t begin = bp_clock_now(bp_process.clock);
     if (bp_cuda_start_once() && thread->index == 0 && entry->parent == (uint64_t)&thread->root)
         bp_process.writer.header->startup += bp_clock_now(bp_process.clock) - begin;
-    return bp_cuda_is_active() || (bp_cuda.host_only && bp_cuda.pid == bp_process.pid);
+    return bp_cuda_is_collecting();
 }
 
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
@@ -95,32 +95,6 @@ void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
         end_change(own);
     }
     errno = saved;
-}
-
-static void look_at_content(struct bp_later *later) {
-    struct bp_slot *slot = bp_slot_get(later->slot);
-    unsigned content = slot ? bp_content_look(&later->copy) : 0;
-    if (!content)
-        return;
-    uint64_t mask = bp_lock(&bp_cuda.lock);
-    slot = bp_slot_get(later->slot);
-    if (slot) {
-        slot->content = (uint8_t)content;
-        bp_content_apply(slot);
-    }
-    bp_unlock(&bp_cuda.lock, mask);
-}
-
-/* What came to the host has its content now, or after the next synchronisation. */
-static void note_content(struct bp_cuda_thread *own, const struct bp_open_call *call) {
-    if (bp_cuda_is_copy(call->class) && call->copy.direction == BP_D2H &&
-        own->later_count < BP_CUDA_LATER)
-        own->later[own->later_count++] = (struct bp_later){call->copy, call->slot};
-    if (!bp_cuda_blocks(call->class))
-        return;
-    for (uint32_t i = 0; i < own->later_count; i++)
-        look_at_content(&own->later[i]);
-    own->later_count = 0;
 }
 
 static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
@@ -144,26 +118,10 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         bp_managed_start(1);
     if (call->pushed)
         bp_cupti.ActivityPopExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2, &last);
-    if (bp_cuda.hash)
-        note_content(own, call);
-}
-
-static void close_host_call(const struct bp_cuda_thread *own, const struct bp_open_call *call,
-                            const struct bp_entry *entry, uint64_t now, const uint64_t *result) {
-    struct bp_work_record work = {.start = entry->start,
-                                  .end = now,
-                                  .bytes = call->copy.bytes,
-                                  .thread = own->index,
-                                  .node = call->node,
-                                  .direction = (uint8_t)call->copy.direction};
-    if (!bp_cuda_is_copy(call->class) || call->copy.direction < 0 || !result ||
-        (uint32_t)*result != 0)
-        return;
-    int blocks = bp_cuda_blocks(call->class);
-    work.flags = BP_TRANSFER_HOST_ONLY | (blocks ? 0 : BP_TRANSFER_ASYNC);
-    uint64_t mask = bp_lock(&bp_cuda.lock);
-    bp_sums_host_copy(&work, blocks);
-    bp_unlock(&bp_cuda.lock, mask);
+    if (bp_cuda.hash && bp_cuda_is_copy(call->class) && call->copy.direction == BP_D2H)
+        bp_content_later(own, &call->copy, call->slot, BP_TABLE_NONE);
+    if (bp_cuda.hash && bp_cuda_blocks(call->class))
+        bp_content_settle(own);
 }
 
 static void drain_own(struct bp_cuda_thread *own) {
@@ -188,7 +146,7 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     if (bp_cuda.host_only) {
         own->depth = depth;
         if (depth < BP_CUDA_NESTING)
-            close_host_call(own, &own->open[depth], entry, now, result);
+            bp_host_leave(own, &own->open[depth], entry->start, now, result);
         errno = saved;
         return;
     }

@@ -9,6 +9,7 @@
 #include "profile/clock.h"
 
 #define PERIOD_MS 1000
+#define NOT_ASKED_FOR "device records were not asked for (--cuda=wrappers)"
 
 struct bp_cuda bp_cuda;
 
@@ -51,7 +52,7 @@ void bp_cuda_note_found(void) {
         return;
     collector_get();
     if (bp_cuda.mode == BP_CUDA_WRAPPERS)
-        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "device records were not asked for (--cuda=wrappers)");
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, NOT_ASKED_FOR);
 }
 
 /* Each is optional; without the first there is nothing to say about devices. */
@@ -119,7 +120,7 @@ static void go(struct bp_collector *collector) {
     snprintf(collector->library, sizeof collector->library, "%s", bp_cupti.path);
     if (bp_cupti.GetVersion)
         bp_cupti.GetVersion(&collector->cupti_version);
-    collector->flags |= BP_COLLECTOR_CUPTI | (bp_cuda.hash ? BP_COLLECTOR_HASHED : 0);
+    collector->flags |= BP_COLLECTOR_CUPTI;
     collector->period = bp_cuda.ticks_per_s;
     collector->flushed = bp_clock_now(bp_process.clock);
     if (bp_flush_start() != 0) {
@@ -134,18 +135,19 @@ static void go(struct bp_collector *collector) {
     __atomic_store_n(&bp_cuda.active, 1, __ATOMIC_RELEASE);
 }
 
-static void start(void) {
-    struct bp_collector *collector = collector_get();
-    if (!collector || bp_cuda_window_init() != 0 || bp_record_init() != 0)
-        return;
-    collector->reason[0] = '\0'; /* a driver that was looked for elsewhere first */
+static uint64_t measure_clock(void) {
     const struct bp_header *header = bp_process.writer.header;
     struct bp_clock_pair now = bp_clock_pair_now(bp_process.clock);
     uint64_t ns = now.monotonic_ns - header->first.monotonic_ns;
-    bp_cuda.ticks_per_s =
-        ns ? (uint64_t)((double)(now.ticks - header->first.ticks) * 1e9 / (double)ns)
-           : header->ticks_per_s;
-    bp_cuda.pid = bp_process.pid;
+    return ns ? (uint64_t)((double)(now.ticks - header->first.ticks) * 1e9 / (double)ns)
+              : header->ticks_per_s;
+}
+
+static void start_cupti(struct bp_collector *collector) {
+    if (bp_cuda_window_init() != 0 || bp_record_init() != 0) {
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no memory for device records");
+        return;
+    }
     if (bp_cupti_load() != 0) {
         bp_cuda_reason(BP_COLLECTOR_HOST, 0,
                        bp_cupti.handle ? "libcupti lacks functions that are needed"
@@ -159,6 +161,20 @@ static void start(void) {
         go(collector);
     else
         say_refused(error);
+}
+
+static void start(void) {
+    struct bp_collector *collector = collector_get();
+    if (!collector)
+        return;
+    collector->reason[0] = '\0'; /* a driver that was looked for elsewhere first */
+    collector->flags |= bp_cuda.hash ? BP_COLLECTOR_HASHED : 0;
+    bp_cuda.ticks_per_s = measure_clock();
+    __atomic_store_n(&bp_cuda.pid, bp_process.pid, __ATOMIC_RELEASE);
+    if (bp_cuda.mode == BP_CUDA_WRAPPERS)
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, NOT_ASKED_FOR);
+    else
+        start_cupti(collector);
 }
 
 /* Once in a process. A child of a process that had CUPTI running must not touch it. */
@@ -179,12 +195,12 @@ static void note_child(void) {
                        "forked from a process that had started CUDA: host calls only");
 }
 
-int bp_cuda_is_active(void) {
-    if (!__atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE))
-        return 0;
-    if (bp_cuda.pid == bp_process.pid)
-        return 1;
-    note_child();
+int bp_cuda_is_collecting(void) {
+    int32_t pid = __atomic_load_n(&bp_cuda.pid, __ATOMIC_ACQUIRE);
+    if (pid == bp_process.pid)
+        return __atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE) || bp_cuda.host_only;
+    if (pid)
+        note_child();
     return 0;
 }
 

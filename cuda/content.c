@@ -36,19 +36,32 @@ static uint64_t mix(uint64_t hash, const uint64_t *words, uint64_t bytes) {
     return ((lanes[0] * 3 + lanes[1]) * PRIME ^ lanes[2]) * PRIME ^ lanes[3] ^ bytes;
 }
 
-/* 0 if it cannot be read. */
-static uint64_t hash_of(const struct bp_cuda_copy *copy) {
-    uint64_t hash = copy->bytes;
-    for (uint64_t done = 0; done < copy->bytes;) {
-        uint64_t size = copy->bytes - done < PIECE ? copy->bytes - done : PIECE;
-        struct iovec to = {state.piece, size}, from = {(char *)copy->host + done, size};
+/* 1, or 0 if it cannot be read. */
+static int add_bytes(uint64_t *hash, uint64_t address, uint64_t bytes) {
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t size = bytes - done < PIECE ? bytes - done : PIECE;
+        struct iovec to = {state.piece, size}, from = {(char *)address + done, size};
         state.piece[(size - 1) / 8] = 0;
         long got = BP_SYS6(SYS_process_vm_readv, bp_process.pid, &to, 1, &from, 1, 0);
         if (got != (long)size)
             return 0;
-        hash = mix(hash, state.piece, size);
+        *hash = mix(*hash, state.piece, size);
         done += size;
     }
+    return 1;
+}
+
+/* Rows that follow each other without a gap are one. 0 if it cannot be read. */
+static uint64_t hash_of(const struct bp_cuda_copy *copy) {
+    uint64_t hash = copy->bytes, host = bp_cuda_copy_host(copy);
+    int whole = (copy->height == 1 || copy->pitch == copy->width) &&
+                (copy->depth == 1 || copy->slice == copy->pitch * copy->height);
+    if (whole)
+        return add_bytes(&hash, host, copy->bytes) ? hash | !hash : 0;
+    for (uint64_t z = 0; z < copy->depth; z++)
+        for (uint64_t y = 0; y < copy->height; y++)
+            if (!add_bytes(&hash, host + z * copy->slice + y * copy->pitch, copy->width))
+                return 0;
     return hash | !hash;
 }
 
@@ -72,7 +85,7 @@ static unsigned look(const struct bp_cuda_copy *copy) {
 
 unsigned bp_content_look(const struct bp_cuda_copy *copy) {
     unsigned flags = 0;
-    if (copy->direction < 0 || !copy->host || !copy->bytes)
+    if (!bp_cuda_copy_host(copy) || !copy->bytes)
         return 0;
     uint64_t mask = bp_lock(&state.lock);
     if (!state.contents) {
@@ -85,19 +98,52 @@ unsigned bp_content_look(const struct bp_cuda_copy *copy) {
     return flags;
 }
 
+void bp_content_count(struct bp_transfer *transfer, unsigned content, uint64_t bytes,
+                      uint64_t time) {
+    if (content & BP_CONTENT_DUPLICATE) {
+        transfer->duplicates++;
+        transfer->duplicate_bytes += bytes;
+        transfer->duplicate_time += time;
+    } else if (content) {
+        transfer->round_trips++;
+        transfer->round_trip_bytes += bytes;
+        transfer->round_trip_time += time;
+    }
+}
+
 /* The record and the hash come in any order: whoever is second finds both in the slot. */
 void bp_content_apply(struct bp_slot *slot) {
     struct bp_transfer *transfer = slot->transfer ? bp_sums_transfer_at(slot->transfer - 1) : NULL;
     if (!transfer || !slot->content)
         return;
-    if (slot->content & BP_CONTENT_DUPLICATE) {
-        transfer->duplicates++;
-        transfer->duplicate_bytes += slot->bytes;
-        transfer->duplicate_time += slot->time;
-    } else {
-        transfer->round_trips++;
-        transfer->round_trip_bytes += slot->bytes;
-        transfer->round_trip_time += slot->time;
-    }
+    bp_content_count(transfer, slot->content, slot->bytes, slot->time);
     slot->content = 0;
+}
+
+void bp_content_later(struct bp_cuda_thread *own, const struct bp_cuda_copy *copy, uint32_t slot,
+                      uint32_t transfer) {
+    if (own->later_count < BP_CUDA_LATER)
+        own->later[own->later_count++] = (struct bp_later){*copy, slot, transfer};
+}
+
+static void settle(const struct bp_later *later) {
+    if (later->slot && !bp_slot_get(later->slot))
+        return;
+    unsigned content = bp_content_look(&later->copy);
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    struct bp_slot *slot = bp_slot_get(later->slot);
+    struct bp_transfer *transfer = later->slot ? NULL : bp_sums_transfer_at(later->transfer);
+    if (slot) {
+        slot->content = (uint8_t)content;
+        bp_content_apply(slot);
+    } else if (transfer) {
+        bp_content_count(transfer, content, later->copy.bytes, 0);
+    }
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
+void bp_content_settle(struct bp_cuda_thread *own) {
+    for (uint32_t i = 0; i < own->later_count; i++)
+        settle(&own->later[i]);
+    own->later_count = 0;
 }

@@ -7,6 +7,7 @@
 
 #include "cuda/api.h"
 #include "cuda/attribute.h"
+#include "cuda/copy.h"
 #include "cuda/cupti_abi.h"
 #include "interpose/thread.h"
 
@@ -26,6 +27,7 @@ struct bp_open_call {
     uint32_t slot; /* sequence of its awaited work, 0 if it submits none */
     uint32_t pushed;
     uint32_t class;
+    uint32_t content; /* BP_CONTENT_* of an upload without device records */
     struct bp_cuda_copy copy;
 };
 
@@ -33,6 +35,7 @@ struct bp_open_call {
 struct bp_later {
     struct bp_cuda_copy copy;
     uint32_t slot;
+    uint32_t transfer; /* without a slot: its index */
 };
 #define BP_CUDA_LATER 16
 
@@ -129,8 +132,8 @@ struct bp_transfer *bp_sums_transfer_at(uint32_t index);
 /* A call that has ended (`ended` 1) or is still open (0), of a thread whose last launch was there.
  */
 void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended);
-/* A copy without records of the device: all of its call's time. */
-void bp_sums_host_copy(const struct bp_work_record *work, int blocks);
+/* A copy without records of the device: all of its call's time. Its index. */
+uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
 
@@ -170,6 +173,20 @@ int bp_device_has_driver(void);
 #define BP_CONTENT_ROUND_TRIP 0x2u
 unsigned bp_content_look(const struct bp_cuda_copy *copy);
 void bp_content_apply(struct bp_slot *slot);
+/* For a copy without a slot. */
+void bp_content_count(struct bp_transfer *transfer, unsigned content, uint64_t bytes,
+                      uint64_t time);
+
+/* What comes to the host has its content after the next synchronisation of the thread: then it is
+ * looked at. `slot` 0: the transfer is known already. */
+void bp_content_later(struct bp_cuda_thread *own, const struct bp_cuda_copy *copy, uint32_t slot,
+                      uint32_t transfer);
+void bp_content_settle(struct bp_cuda_thread *own);
+
+/* host.c: calls without device records. */
+void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments);
+void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call, uint64_t start,
+                   uint64_t end, const uint64_t *result);
 
 /* collector.c */
 struct bp_cuda {
@@ -190,8 +207,8 @@ void bp_cuda_reason(uint32_t state, uint32_t flags, const char *reason);
 void bp_cuda_note_found(void);
 /* Starts CUPTI, the first time: then 1. */
 int bp_cuda_start_once(void);
-/* Whether device records are collected. */
-int bp_cuda_is_active(void);
+/* Whether there is anything to tell of calls in this process. */
+int bp_cuda_is_collecting(void);
 
 /* calls.c: for struct bp_source. */
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,

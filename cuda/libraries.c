@@ -93,6 +93,12 @@ static void missing(const char *path) {
         bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no CUDA driver");
 }
 
+/* Without device records only copies have more to tell than any call; and, for their contents, what
+ * they are complete after. */
+static int is_plain(unsigned class) {
+    return !bp_cuda_is_copy(class) && !(bp_cuda.hash && class == BP_CUDA_SYNC);
+}
+
 static struct bp_source source = {
     .alone = alone,
     .match = match,
@@ -116,6 +122,6 @@ void bp_cuda_init(const char *mode, int hash) {
     bp_cuda.mode = mode_of(mode);
     bp_cuda.hash = hash != 0;
     source.libraries = bp_cuda.mode == BP_CUDA_OFF ? NULL : libraries;
-    source.plain = bp_cuda.mode == BP_CUDA_WRAPPERS;
+    source.is_plain = bp_cuda.mode == BP_CUDA_WRAPPERS ? is_plain : NULL;
     bp_source_add(&source);
 }

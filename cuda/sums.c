@@ -170,17 +170,19 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsig
     state.launches[index] = launch_node;
 }
 
-void bp_sums_host_copy(const struct bp_work_record *work, int blocks) {
+uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks) {
     uint64_t time = work->end - work->start;
-    struct bp_transfer *transfer = bp_sums_transfer_at(bp_sums_transfer(work));
-    uint32_t index = split_of(work->thread, work->node);
-    if (!transfer || index == BP_TABLE_NONE || !blocks)
-        return;
+    uint32_t at = bp_sums_transfer(work);
+    struct bp_transfer *transfer = bp_sums_transfer_at(at);
+    uint32_t index = blocks ? split_of(work->thread, work->node) : BP_TABLE_NONE;
+    if (!transfer || index == BP_TABLE_NONE)
+        return at;
     struct bp_split *split = bp_sums.splits.items[index];
     transfer->exposed += time;
     split->calls++;
     split->time += time;
     split->transfer += time;
+    return at;
 }
 
 static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {

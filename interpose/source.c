@@ -66,9 +66,12 @@ static int add_function(unsigned number, uint64_t address, const char *name, uin
     const struct bp_source *source = bp_sources[number - 1];
     const char *known = name;
     int tag = source->match(name, &known);
-    uint32_t kind = source->plain ? BP_STUB_CALL : BP_STUB_SOURCE;
-    return tag >= 0 && bp_hook_add(address, known, object,
-                                   BP_STUB_OF_SOURCE(kind, number, (uint32_t)tag), NULL);
+    if (tag < 0)
+        return 0;
+    int plain = source->is_plain && source->is_plain((unsigned)tag);
+    uint32_t kind = plain ? BP_STUB_CALL : BP_STUB_SOURCE;
+    return bp_hook_add(address, known, object, BP_STUB_OF_SOURCE(kind, number, (uint32_t)tag),
+                       NULL);
 }
 
 uint32_t bp_source_add_exports(const struct bp_elf *elf, uint32_t object) {

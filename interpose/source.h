@@ -53,7 +53,8 @@ struct bp_source {
     const struct bp_wrap *wraps;                        /* functions of these libraries */
     size_t wrap_count;
     uint16_t func_flags; /* of its functions in the profile */
-    uint16_t plain;      /* 1: as calls of any library, the source is not told */
+    /* 1 for a tag of which the source is not told: as calls of any library. NULL: of all. */
+    int (*is_plain)(unsigned tag);
     /* The call is open, `entry` its place; its time begins when this returns. */
     void (*enter)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
                   const struct bp_registers *arguments);

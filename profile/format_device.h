@@ -176,16 +176,17 @@ struct bp_collector {
     uint32_t cupti_version;
     uint32_t driver_version; /* 12040 for 12.4, 0 if unknown */
     uint32_t runtime_version;
-    uint64_t records;    /* that arrived */
-    uint64_t dropped;    /* that CUPTI says it dropped */
-    uint64_t unmatched;  /* whose call is unknown */
-    uint64_t late;       /* that came after their time was folded, in part or whole */
-    uint64_t late_time;  /* ticks of them without attribution */
-    uint64_t lost_calls; /* calls that found no room and were not split */
-    uint64_t flushed;    /* ticks up to which device records are complete */
-    uint64_t period;     /* ticks between flushes */
-    uint64_t own_time;   /* ticks of our own work: folding and reading records */
-    uint64_t spare[4];
+    uint64_t records;       /* that arrived */
+    uint64_t dropped;       /* that CUPTI says it dropped */
+    uint64_t unmatched;     /* whose call is unknown */
+    uint64_t late;          /* that came after their time was folded, in part or whole */
+    uint64_t late_time;     /* ticks of them without attribution */
+    uint64_t lost_calls;    /* calls that found no room and were not split */
+    uint64_t flushed;       /* ticks up to which device records are complete */
+    uint64_t period;        /* ticks between flushes */
+    uint64_t own_time;      /* ticks of our own work: folding and reading records */
+    uint64_t untold_copies; /* without device records: whose arguments tell no size or direction */
+    uint64_t spare[3];
     char library[256]; /* libcupti's path, or the imported file */
     char reason[192];  /* why it is not ACTIVE, or what went wrong first; "" if nothing did */
 };

@@ -186,16 +186,18 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
     transfer->duplicate_bytes += from->duplicate_bytes;
     transfer->round_trips += from->round_trips;
     transfer->round_trip_bytes += from->round_trip_bytes;
-    transfer->device_s += (double)from->device_time * tick_s;
     transfer->exposed_s += (double)from->exposed * tick_s;
     transfer->hidden_s += (double)from->hidden * tick_s;
     transfer->small_s += (double)from->small_time * tick_s;
     transfer->duplicate_s += (double)from->duplicate_time * tick_s;
     transfer->round_trip_s += (double)from->round_trip_time * tick_s;
-    take_smaller(&transfer->min_s, (double)from->min * tick_s);
-    take_larger(&transfer->max_s, (double)from->max * tick_s);
     for (int i = 0; i < BP_SIZE_BUCKETS; i++)
         transfer->sizes[i] += from->sizes[i];
+    if (from->flags & BP_TRANSFER_HOST_ONLY)
+        return; /* nobody knows how long the device took */
+    transfer->device_s += (double)from->device_time * tick_s;
+    take_smaller(&transfer->min_s, (double)from->min * tick_s);
+    take_larger(&transfer->max_s, (double)from->max * tick_s);
 }
 
 static void add_kernel(struct devices *devices, const struct bp_kernel *from) {

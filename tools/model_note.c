@@ -176,10 +176,16 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
         bp_model_note(model, "imported from %s: %s", bp_base_name(collector->library), reason);
     else if (collector->state == BP_COLLECTOR_HOST)
         bp_model_note(model,
-                      "process %d: no device records (%s); copies are timed by their blocking "
-                      "calls, and waiting for kernels is not told apart from the CUDA calls",
+                      "process %d: no device records (%s); the time of a copy is its blocking "
+                      "call's own: kernels that the copy waited for are in it, and waiting for "
+                      "kernels is not told apart from the CUDA calls",
                       pid, reason);
-    else if (collector->state == BP_COLLECTOR_STOPPED)
+    if (collector->untold_copies)
+        bp_model_note(model,
+                      "process %d: %llu copies are not among the transfers: their arguments do not "
+                      "tell size or direction",
+                      pid, (unsigned long long)collector->untold_copies);
+    if (collector->state == BP_COLLECTOR_STOPPED)
         bp_model_note(model, "process %d: device records ended before the process did: %s", pid,
                       reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])

@@ -80,6 +80,7 @@ struct row {
     bool sync;
     bool async;
     bool calls_differ;
+    bool on_device; /* the device told of some of them */
 };
 
 static const char *host_memory(const struct bp_model_transfer *transfer) {
@@ -96,6 +97,7 @@ static void add_to_row(struct row *row, const struct bp_model_transfer *transfer
                                           .device = transfer->device};
     row->calls_differ |= sum->call != transfer->call;
     row->memory = !row->memory || strcmp(row->memory, memory) == 0 ? memory : "mixed";
+    row->on_device |= !(transfer->flags & BP_TRANSFER_HOST_ONLY);
     *(transfer->flags & BP_TRANSFER_ASYNC ? &row->async : &row->sync) = true;
     sum->count += transfer->count;
     sum->bytes += transfer->bytes;
@@ -144,7 +146,10 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_left(page, label, 22);
     bp_page_right(page, bp_page_count(sum->count, text), 9);
     bp_page_right(page, format_bytes((double)sum->bytes, text), 9);
-    cell_time(page, sum->device_s, 10);
+    if (row->on_device)
+        cell_time(page, sum->device_s, 10);
+    else
+        bp_page_right(page, "-", 10);
     cell_time(page, sum->exposed_s, 10);
     cell_rate(page, sum->device_s > 0 ? (double)sum->bytes / sum->device_s : 0, 7);
     cell_rate(page, model->devices[sum->device].best[sum->direction], 7);
@@ -172,7 +177,7 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
     char sizes[900];
     char hidden[32];
     const struct bp_model_transfer *sum = &row->sum;
-    bool of_host = sum->direction <= BP_D2H;
+    bool of_host = sum->direction <= BP_D2H, known = of_host && row->on_device;
     const char *call = sum->call == BP_NO_FUNCTION ? "" : model->functions[sum->call].name;
     describe_sizes(sum, sizes, sizeof(sizes));
     snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s; sizes from %s",
@@ -181,8 +186,10 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
              row->async && row->sync ? "sync and async"
              : row->async            ? "async"
                                      : "sync",
-             of_host ? "; hidden " : "", of_host ? bp_page_time(page, sum->hidden_s, hidden) : "",
-             sizes);
+             known     ? "; hidden "
+             : of_host ? "; calls' own time: kernels that a copy waited for are in it"
+                       : "",
+             known ? bp_page_time(page, sum->hidden_s, hidden) : "", sizes);
     bp_page_wrap(page, text, 8);
 }
 

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/copy.h"
 #include "cuda/sim/sim.h"
 
 #define API BP_SIM_EXPORT
 #define NOT_FOUND 500
+#define BY_ADDRESS 4
+#define MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
 
 enum {
 #define X(name, id) BP_CBID_##name = (int)((id) | BP_SIM_DRIVER_CALL),
@@ -119,6 +122,67 @@ API int cuMemcpyHtoDAsync_v2(void *target, const void *source, size_t size,
 API int cuMemcpyDtoHAsync_v2(void *target, const void *source, size_t size,
                              struct bp_sim_stream *stream) {
     CALL(cuMemcpyDtoHAsync_v2, copy(target, source, size, 2, true, stream));
+}
+
+API int cuMemcpy(void *target, const void *source, size_t size) {
+    CALL(cuMemcpy, copy(target, source, size, BY_ADDRESS, false, NULL));
+}
+
+API int cuMemcpyPeer(void *target, void *to, const void *source, void *from, size_t size) {
+    (void)to, (void)from;
+    CALL(cuMemcpyPeer, copy(target, source, size, BY_ADDRESS, false, NULL));
+}
+
+/* Addresses tell what is the host's; arrays are none. */
+static char *address_of(const struct bp_cuda_3d_side *side) {
+    uint64_t base = side->type == BP_CUDA_HOST ? side->host : side->device;
+    if (side->type == BP_CUDA_ARRAY)
+        return NULL;
+    return (char *)base + (side->z * side->height + side->y) * side->pitch + side->x;
+}
+
+static int copy_3d(const struct bp_cuda_driver_3d *p) {
+    struct bp_sim_copy copy = {.target = address_of(&p->target),
+                               .source = address_of(&p->source),
+                               .target_pitch = p->target.pitch,
+                               .source_pitch = p->source.pitch,
+                               .target_slice = p->target.pitch * p->target.height,
+                               .source_slice = p->source.pitch * p->source.height,
+                               .width = p->width,
+                               .height = p->height,
+                               .depth = p->depth,
+                               .direction = BY_ADDRESS};
+    return copy.target && copy.source ? bp_sim_copy(&copy, NULL) : cudaErrorNotSupported;
+}
+
+API int cuMemcpy3D_v2(const struct bp_cuda_driver_3d *parameters) {
+    CALL(cuMemcpy3D_v2, copy_3d(parameters));
+}
+
+static struct bp_cuda_3d_side widen(const struct bp_cuda_2d_side *side) {
+    return (struct bp_cuda_3d_side){.x = side->x,
+                                    .y = side->y,
+                                    .type = side->type,
+                                    .host = side->host,
+                                    .device = side->device,
+                                    .pitch = side->pitch};
+}
+
+API int cuMemcpy2D_v2(const struct bp_cuda_2d *p) {
+    struct bp_cuda_driver_3d wide = {widen(&p->source), widen(&p->target), p->width, p->height, 1};
+    CALL(cuMemcpy2D_v2, copy_3d(&wide));
+}
+
+static int memory_type(unsigned *type, int attribute, const void *pointer) {
+    struct bp_sim_region region;
+    if (attribute != MEMORY_TYPE || !bp_sim_find(pointer, &region))
+        return cudaErrorInvalidValue;
+    *type = region.kind == BP_SIM_PINNED ? BP_CUDA_HOST : BP_CUDA_DEVICE;
+    return 0;
+}
+
+API int cuPointerGetAttribute(void *value, int attribute, const void *pointer) {
+    CALL(cuPointerGetAttribute, memory_type(value, attribute, pointer));
 }
 
 API int cuMemsetD8_v2(void *target, unsigned char value, size_t size) {

@@ -12,7 +12,7 @@
 
 #include "cuda/sim/sim.h"
 
-enum { H2H, H2D, D2H, D2D };
+enum { H2H, H2D, D2H, D2D, DEFAULT };
 
 typedef struct bp_sim_stream *stream_t;
 typedef struct bp_sim_event *event_t;
@@ -31,6 +31,13 @@ int cudaMemcpy(void *target, const void *source, size_t size, int kind);
 int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, stream_t stream);
 int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
                  size_t width, size_t height, int kind);
+int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                      size_t width, size_t height, int kind, stream_t stream);
+struct bp_cuda_3d;
+int cudaMemcpy3D(const struct bp_cuda_3d *parameters);
+int cudaMemcpyToSymbol(const void *symbol, const void *source, size_t size, size_t offset,
+                       int kind);
+int cudaMemcpyFromSymbol(void *target, const void *symbol, size_t size, size_t offset, int kind);
 int cudaMemcpyPeer(void *target, int to, const void *source, int from, size_t size);
 int cudaMemset(void *target, int value, size_t size);
 int cudaLaunchKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,

@@ -54,19 +54,51 @@ def assertions(folder):
         yield "offsetof(struct bp_cupti_uvm_config, %s) == offsetof(%s, %s)" % (ours, config, theirs)
 
 
+def compile_assertions(wanted, includes, folders):
+    lines = ["#include <stddef.h>"] + ["#include %s" % name for name in includes]
+    lines += ['_Static_assert(%s, "");' % text for text in wanted]
+    path = os.path.join(new_dir(), "offsets.c")
+    with open(path, "w") as f:
+        f.write("\n".join(lines) + "\n")
+    places = [argument for folder in folders for argument in ("-isystem", folder)]
+    done = subprocess.run(CC + ["-fsyntax-only", "-I" + ROOT] + places + [path],
+                          stderr=subprocess.PIPE, text=True)
+    check(done.returncode == 0, "%s: %s" % (folders[0], done.stderr[:1500]))
+    print("   %d numbers as in %s" % (len(wanted), folders[0]))
+
+
 def offsets(version):
     for folder in Cuda(version).includes:
-        lines = ["#include <stddef.h>", "#include <cupti.h>", '#include "cuda/cupti_abi.h"']
         wanted = list(assertions(folder))
         check(len(wanted) > 60, "only %d numbers compared" % len(wanted))
-        lines += ['_Static_assert(%s, "");' % text for text in wanted]
-        path = os.path.join(new_dir(), "offsets.c")
-        with open(path, "w") as f:
-            f.write("\n".join(lines) + "\n")
-        done = subprocess.run(CC + ["-fsyntax-only", "-I" + ROOT, "-isystem", folder, "-isystem",
-                                    cuda_header(), path], stderr=subprocess.PIPE, text=True)
-        check(done.returncode == 0, "%s: %s" % (folder, done.stderr[:1500]))
-        print("   %d numbers as in %s" % (len(wanted), folder))
+        compile_assertions(wanted, ("<cupti.h>", '"cuda/cupti_abi.h"'), (folder, cuda_header()))
+
+
+# Ours of cuda/copy.h, CUDA's, and pairs of their fields; {} is one of both sides, there {}.
+SIDE = "{1}.x={0}XInBytes {1}.y={0}Y {1}.type={0}MemoryType {1}.host={0}Host " \
+       "{1}.device={0}Device {1}.array={0}Array {1}.pitch={0}Pitch "
+DEEP = SIDE + "{1}.z={0}Z {1}.level={0}LOD {1}.height={0}Height "
+COPIES = {
+    ("bp_cuda_2d", "CUDA_MEMCPY2D"): (SIDE, "width=WidthInBytes height=Height"),
+    ("bp_cuda_driver_3d", "CUDA_MEMCPY3D"): (DEEP, "width=WidthInBytes height=Height depth=Depth"),
+    ("bp_cuda_driver_3d", "CUDA_MEMCPY3D_PEER"): (DEEP + "{1}.context={0}Context ", "depth=Depth"),
+    ("bp_cuda_3d", "struct cudaMemcpy3DParms"): (
+        "{1}_array={0}Array {1}_place={0}Pos {1}={0}Ptr.ptr {1}_pitch={0}Ptr.pitch "
+        "{1}_height={0}Ptr.ysize ", "width=extent.width height=extent.height kind=kind"),
+}
+
+
+@case
+def structures():
+    wanted = []
+    for (ours, theirs), (side, rest) in COPIES.items():
+        pairs = side.format("src", "source") + side.format("dst", "target") + rest
+        wanted.append("sizeof(struct %s) == sizeof(%s)" % (ours, theirs))
+        for pair in pairs.split():
+            wanted.append("offsetof(struct %s, %s) == offsetof(%s, %s)"
+                          % (ours, pair.split("=")[0], theirs, pair.split("=")[1]))
+    compile_assertions(wanted, ("<cuda.h>", "<cuda_runtime_api.h>", '"cuda/copy.h"'),
+                       (cuda_header(),))
 
 
 def strides(version):

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cuda/copy.h"
 #include "tests/cuda/subjects/kernels.h"
 #include "tests/sim/cuda.h"
 
@@ -185,6 +186,61 @@ static void concurrent(void) {
     }
 }
 
+#define PITCH 8192u
+#define WIDTH 5000u
+#define ROWS 500u
+
+static void copy_3d(char *target, const char *source, int kind) {
+    struct bp_cuda_3d parameters = {.source = (uint64_t)source,
+                                    .source_pitch = PITCH,
+                                    .source_height = ROWS / 2,
+                                    .target = (uint64_t)target,
+                                    .target_pitch = PITCH,
+                                    .target_height = ROWS / 2,
+                                    .width = WIDTH,
+                                    .height = ROWS / 4,
+                                    .depth = 2,
+                                    .kind = (uint32_t)kind};
+    MUST(cudaMemcpy3D(&parameters));
+}
+
+/* Copies that are told in other ways than by (target, source, size): each once. */
+static void shapes(void) {
+    static char symbol[100000];
+    char *far, *host = state.host, *device = state.device;
+    MUST(bp_sim_add_symbol(symbol, "symbol", sizeof symbol));
+    MUST(cudaMemcpy2D(device, PITCH, host, PITCH + 64, WIDTH, ROWS, H2D));
+    MUST(cudaMemcpy2D(host, PITCH, device, PITCH, WIDTH - 1, ROWS, D2H));
+    MUST(cudaMemcpy2DAsync(device, PITCH, host, PITCH, WIDTH - 2, ROWS, H2D, state.one));
+    MUST(cudaStreamSynchronize(state.one));
+    copy_3d(device, host, H2D);
+    copy_3d(host, device, D2H);
+    MUST(cudaMemcpyToSymbol(symbol, host, 90000, 1000, H2D));
+    MUST(cudaMemcpyFromSymbol(host, symbol, 80000, 2000, D2H));
+    MUST(cudaMemcpy(device, host, 70000, DEFAULT));
+    MUST(cudaMemcpy(state.pinned, device, 60000, DEFAULT));
+    MUST(cudaMemcpy(state.other, device, 50000, D2D));
+    MUST(cudaMemcpy(state.pinned, host, 40000, H2H));
+    MUST(cudaDeviceEnablePeerAccess(1, 0));
+    MUST(cudaSetDevice(1));
+    MUST(cudaMalloc((void **)&far, BYTES));
+    MUST(cudaSetDevice(0));
+    MUST(cudaMemcpyPeer(far, 1, device, 0, 30000));
+}
+
+/* The same rows go up three times, come back, and go up once more, out of another place. */
+static void content_2d(void) {
+    for (unsigned i = 0; i < BYTES; i++)
+        state.host[i] = (char)(i % 253);
+    for (int i = 0; i < 3; i++)
+        MUST(cudaMemcpy2D(state.device, PITCH, state.host, PITCH, WIDTH, ROWS, H2D));
+    state.host[WIDTH] ^= 1; /* between the rows: of no interest */
+    MUST(cudaMemcpy2D(state.device, PITCH, state.host, PITCH, WIDTH, ROWS, H2D));
+    state.host[PITCH] ^= 1; /* in the second */
+    MUST(cudaMemcpy2D(state.device, PITCH, state.host, PITCH, WIDTH, ROWS, H2D));
+    MUST(cudaMemcpy2D(state.pinned, PITCH, state.device, PITCH, WIDTH, ROWS, D2H));
+}
+
 /* 10 uploads of which 8 are duplicates, and what comes back is what went up. */
 static void content(void) {
     for (int i = 0; i < 10; i++) {
@@ -301,7 +357,8 @@ static const struct {
     {"content", content},         {"small", small},           {"million", million},
     {"peer-access", peer_access}, {"churn", churn},           {"fork", fork_child},
     {"in-flight", in_flight},     {"_exit", leave_by__exit},  {"killed", killed},
-    {"managed", managed},         {"concurrent", concurrent},
+    {"managed", managed},         {"concurrent", concurrent}, {"shapes", shapes},
+    {"content-2d", content_2d},
 };
 
 int main(int argc, char **argv) {

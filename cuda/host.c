@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies without records of the device: what their arguments and their calls' own time tell. The
+ * time of a call that waits for the device is all there is; kernels that it waited for are in it.
+ */
+#include "cuda/internal.h"
+
+void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments) {
+    if (!bp_cuda_is_copy(call->class))
+        return;
+    call->copy = bp_cuda_copy_of(call->class, arguments);
+    if (bp_cuda.hash && call->copy.direction == BP_H2D)
+        call->content = bp_content_look(&call->copy);
+}
+
+static struct bp_work_record describe(const struct bp_cuda_thread *own,
+                                      const struct bp_open_call *call, uint64_t start,
+                                      uint64_t end) {
+    return (struct bp_work_record){
+        .start = start,
+        .end = end,
+        .bytes = call->copy.bytes,
+        .thread = own->index,
+        .node = call->node,
+        .direction = (uint8_t)call->copy.direction,
+        .flags = (uint8_t)(BP_TRANSFER_HOST_ONLY |
+                           (bp_cuda_blocks(call->class) ? 0 : BP_TRANSFER_ASYNC))};
+}
+
+static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call, uint64_t start,
+                     uint64_t end) {
+    int direction = call->copy.direction;
+    int waits = bp_cuda_blocks(call->class) && (direction == BP_H2D || direction == BP_D2H);
+    struct bp_work_record work = describe(own, call, start, end);
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    uint32_t index = bp_sums_host_copy(&work, waits);
+    struct bp_transfer *transfer = bp_sums_transfer_at(index);
+    if (transfer)
+        bp_content_count(transfer, call->content, work.bytes, waits ? end - start : 0);
+    bp_unlock(&bp_cuda.lock, mask);
+    if (bp_cuda.hash && direction == BP_D2H)
+        bp_content_later(own, &call->copy, 0, index);
+}
+
+void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call, uint64_t start,
+                   uint64_t end, const uint64_t *result) {
+    int succeeded = result && (uint32_t)*result == 0;
+    if (bp_cuda_is_copy(call->class) && succeeded) {
+        bp_cuda_copy_resolve(&call->copy);
+        if (call->copy.direction >= 0)
+            add_copy(own, call, start, end);
+        else if (call->copy.direction == BP_COPY_UNTOLD)
+            __atomic_add_fetch(&bp_sums.collector->untold_copies, 1, __ATOMIC_RELAXED);
+    }
+    if (bp_cuda.hash && bp_cuda_blocks(call->class))
+        bp_content_settle(own);
+}

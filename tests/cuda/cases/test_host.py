@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Copies without device records, because they were not asked for or cannot be had: directions, bytes
+and contents are those of the device's own log, whichever way a copy is told."""
+from device import fine, on_device, says, whole
+from harness import case, check, equal, main
+
+WAYS = ({"BATTPROF_CUDA": "wrappers"}, {"BATTPROF_SIM_FAULT": "no-privileges"})
+
+
+def in_each_way(argv, **env):
+    for way in WAYS:
+        run = on_device(argv, env={"BATTPROF_SIM_DEVICES": "2", **way, **env})
+        report = run.report()
+        whole(report)
+        yield run, report
+
+
+def same_copies(run, report):
+    for direction, (count, size, _) in run.truth.copies.items():
+        got = report["transfers"][direction]
+        equal("%s copies" % direction, got["count"], count)
+        equal("%s bytes" % direction, got["bytes"], size)
+        equal("%s time on the device, which nobody knows" % direction, got["device_s"], 0)
+
+
+@case
+def every_way_to_tell_a_copy():
+    for run, report in in_each_way(["cuda_device", "shapes"]):
+        fine(run)
+        same_copies(run, report)
+        equal("kinds", {d: run.truth.copies[d][0] for d in ("h2d", "d2h", "p2p")},
+              {"h2d": 5, "d2h": 4, "p2p": 1})
+        equal("within the device", (report["transfers"]["d2d"]["count"],
+                                    report["transfers"]["d2d"]["bytes"]), (1, 50000))
+        check(all(row["host_only"] for row in report["transfer_list"]), "not marked")
+
+
+@case
+def every_way_of_the_driver():
+    for run, report in in_each_way(["cuda_driver", "shapes"]):
+        equal("output", run.stdout, b"errors 0\n")
+        same_copies(run, report)
+        equal("copies", run.truth.copies["h2d"][0], 5 + 2)
+
+
+@case
+def the_calls_own_time():
+    """A blocking copy's call is transfer, kernels that it waited for and all; that is said."""
+    for run, report in in_each_way(["cuda_device", "kernels"]):
+        fine(run)
+        says(report, "kernels that the copy waited for are in it")
+        got = report["categories"]["transfer"]["thread_s"]
+        least = run.truth.transfer + run.truth.wait
+        check(least * 0.9 < got, "transfer %.6f s, truth with the kernels %.6f" % (got, least))
+        calls = {f["name"]: f["calls"] for f in report["functions"]}
+        equal("calls", calls.get("cudaMemcpy"), 12)
+        equal("launches", calls.get("cudaLaunchKernel"), 24)
+
+
+@case
+def contents():
+    for run, report in in_each_way(["cuda_device", "content"], BATTPROF_CUDA_HASH="1"):
+        fine(run)
+        rows = report["transfer_list"]
+        equal("duplicates", sum(r["duplicates"] for r in rows), 8)
+        equal("bytes", sum(r["duplicate_bytes"] for r in rows), 8 << 20)
+        equal("round trips", sum(r["round_trips"] for r in rows), 2)
+
+
+@case
+def contents_of_rows():
+    """With device records, too."""
+    env = {"BATTPROF_CUDA_HASH": "1"}
+    runs = list(in_each_way(["cuda_device", "content-2d"], **env))
+    run = on_device(["cuda_device", "content-2d"], env=env)
+    for run, report in runs + [(run, run.report())]:
+        fine(run)
+        rows = report["transfer_list"]
+        equal("duplicates", sum(r["duplicates"] for r in rows), 3)
+        equal("bytes", sum(r["duplicate_bytes"] for r in rows), 3 * 5000 * 500)
+        equal("round trips", sum(r["round_trips"] for r in rows), 1)
+
+
+@case
+def forked():
+    run = on_device(["cuda_device", "fork"], env={"BATTPROF_CUDA": "wrappers"})
+    fine(run)
+    report = run.report()
+    equal("copies", report["transfers"]["h2d"]["count"], 24)
+    says(report, "forked from a process that had started CUDA")
+
+
+main()
