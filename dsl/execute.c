@@ -70,8 +70,13 @@ static bool attempt_test(struct execution *execution, int sample, struct task_gr
     return late;
 }
 
-void execute_task(const struct pipeline *pipeline, int index, struct dsl_arena *arena,
-                  struct dsl_gpu *gpu, struct result *result) {
+bool run_sample(struct execution *execution, int sample, struct task_grid *attempt) {
+    return attempt ? attempt_test(execution, sample, attempt) : check_sample(execution, sample);
+}
+
+void batt(const char *id, const struct pipeline *pipeline, int index, struct dsl_arena *arena,
+          struct dsl_gpu *gpu, struct result *result) {
+    (void)id;
     const struct task *task = &pipeline->tasks.task[index];
     const struct candidate_list *list = &pipeline->candidates[index];
     struct execution execution = {.arena = arena,
@@ -85,13 +90,13 @@ void execute_task(const struct pipeline *pipeline, int index, struct dsl_arena *
     result->samples = task->train + task->tests;
     batches_make(&execution.batches, gpu, task, list);
     for (int k = 0; k < task->train; k++)
-        result->timeouts += check_sample(&execution, k);
+        result->timeouts += run_sample(&execution, k, NULL);
     for (int k = list->n - 1; k >= 0; k--) {
         result->survivors += execution.alive[k];
         result->best = execution.alive[k] ? k : result->best;
     }
     for (int k = 0; k < task->tests; k++)
-        result->timeouts += attempt_test(&execution, task->train + k, result->attempt[k]);
+        result->timeouts += run_sample(&execution, task->train + k, result->attempt[k]);
     batches_fini(&execution.batches);
     result->nanoseconds = monotonic_ns() - began;
 }

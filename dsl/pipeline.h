@@ -55,10 +55,15 @@ int phase_solver_execution(struct pipeline *pipeline);
 int phase_validation(struct pipeline *pipeline);
 void pipeline_fini(struct pipeline *pipeline);
 
-/* One task by every candidate; safe from any thread with an arena and a gpu (or NULL) of its own.
- */
-void execute_task(const struct pipeline *pipeline, int task, struct dsl_arena *arena,
-                  struct dsl_gpu *gpu, struct result *result);
+/* One task, which has that id, by every candidate; safe from any thread with an arena and a gpu (or
+ * NULL) of its own. */
+void batt(const char *id, const struct pipeline *pipeline, int task, struct dsl_arena *arena,
+          struct dsl_gpu *gpu, struct result *result);
+
+/* One sample of it: candidates that are not right are struck out, or those left make attempts. True
+ * if the time ran out. */
+struct execution;
+bool run_sample(struct execution *execution, int sample, struct task_grid *attempt);
 
 /* Candidates of a task that a device has done, for all samples. */
 #define BATCHES 7 /* per task, as the real pipeline has */

@@ -70,6 +70,11 @@ static struct dsl_gpu *open_gpu(const struct options *options) {
     return options->gpu ? dsl_gpu_new(options->gpu_mode) : NULL;
 }
 
+static void run_task(struct pool *pool, int task, struct dsl_arena *arena, struct dsl_gpu *gpu,
+                     struct result *result) {
+    batt(pool->pipeline->tasks.task[task].id, pool->pipeline, task, arena, gpu, result);
+}
+
 /* Without memory it still empties the queue, or the feeder would wait for ever. */
 static void *pool_thread(void *argument) {
     struct pool *pool = argument;
@@ -79,7 +84,7 @@ static void *pool_thread(void *argument) {
     int status = arena && result ? 0 : -ENOMEM;
     for (int task = queue_pop(pool); task >= 0; task = queue_pop(pool)) {
         if (!status)
-            execute_task(pool->pipeline, task, arena, gpu, result);
+            run_task(pool, task, arena, gpu, result);
         hand_over(pool, status, result);
     }
     free(result);
@@ -94,7 +99,7 @@ static int execute_alone(struct pool *pool, int first, int stride) {
     struct result *result = malloc(sizeof(*result));
     int status = arena && result ? 0 : -ENOMEM;
     for (int task = first; !status && task < pool->pipeline->tasks.n; task += stride) {
-        execute_task(pool->pipeline, task, arena, gpu, result);
+        run_task(pool, task, arena, gpu, result);
         status = pool->done(pool->context, result);
     }
     free(result);
