@@ -13,7 +13,7 @@
 #include "interpose/hook.h"
 #include "interpose/init.h"
 
-#define OURS 16
+#define OURS 24
 #define TEXT 1024
 #define PRELOAD "LD_PRELOAD="
 #define PRELOAD_LENGTH 11
@@ -49,8 +49,9 @@ static void add(const char *name, const char *value) {
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
     static const char *const kept[] = {
-        "BATTPROF_HOOK",       "BATTPROF_WAIT", "BATTPROF_CLOCK",     "BATTPROF_PYTHON",
-        "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA", "BATTPROF_CUDA_HASH", "BATTPROF_COUNT"};
+        "BATTPROF_HOOK",      "BATTPROF_WAIT",       "BATTPROF_CLOCK",
+        "BATTPROF_PYTHON",    "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",
+        "BATTPROF_CUDA_HASH", "BATTPROF_COUNT",      "BATTPROF_TASKS"};
     const char *cuda = bp_config_variable("BATTPROF_CUDA");
     state.count = 0;
     add("LD_PRELOAD", config->library);

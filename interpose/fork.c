@@ -8,7 +8,7 @@
  */
 #include <sys/mman.h>
 
-#include "interpose/thread.h"
+#include "interpose/task.h"
 #include "profile/clock.h"
 
 /* What a forked child must have as it was at the fork. */
@@ -130,6 +130,7 @@ void bp_thread_after_fork_child(void) {
         put_back(thread);
     bp_thread_after_fork_parent();
     forget_other_threads(thread);
+    bp_task_after_fork(thread);
     if (!thread)
         return;
     inherit(thread, now);

@@ -7,6 +7,9 @@
 
 #include "interpose/elf.h"
 #include "interpose/source.h"
+#include "interpose/task.h"
+#include "interpose/task_call.h"
+#include "interpose/task_rules.h"
 
 #define PATTERNS 64
 #define WRAP_TABLES 16
@@ -140,13 +143,19 @@ int bp_hook_wants_library(const char *path, const char *soname) {
     return 0;
 }
 
+int bp_hook_wants_symbol(const char *name) {
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (fnmatch(never[i], name, 0) == 0)
+            return 0;
+    return 1;
+}
+
 /* `flags`: of all patterns that match. */
 static int wants_symbol(const struct bp_elf *elf, const char *name, uint32_t *flags) {
     int wanted = 0;
     *flags = 0;
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        if (fnmatch(never[i], name, 0) == 0)
-            return 0;
+    if (!bp_hook_wants_symbol(name))
+        return 0;
     for (unsigned i = 0; i < state.pattern_count; i++)
         if (pattern_matches(&state.patterns[i], elf->path, elf->soname) &&
             fnmatch(state.patterns[i].symbol, name, 0) == 0) {
@@ -258,11 +267,14 @@ static uint32_t new_function(const struct bp_source_function *what, uint32_t obj
     func.module = bp_writer_string(writer, what->module ? what->module : "");
     func.file = bp_writer_string(writer, what->file ? what->file : "");
     func.line = what->line;
+    func.phase = bp_writer_string(writer, what->phase ? what->phase : "");
     struct bp_func *place = bp_writer_item(writer, BP_FUNCS, &index);
     if (place) {
         *place = func;
         bp_writer_commit(writer, BP_FUNCS);
         bp_process.functions = index + 1;
+        if (index < BP_FUNCTIONS)
+            bp_task_funcs[index] = (uint8_t)(what->kind | what->flags >> 8 << 4);
     }
     bp_unlock(&bp_process.lock, mask);
     return index;
@@ -300,7 +312,11 @@ static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_
                                      BP_FUNC_CALL};
     uint32_t source = BP_STUB_SOURCE_OF(kind);
     struct bp_source_function what = {.name = name, .kind = kinds[BP_STUB_KIND(kind)]};
-    what.flags = source ? bp_sources[source - 1]->func_flags : (uint16_t)BP_STUB_TAG(kind);
+    int role = bp_task_role_of_kind(kind);
+    what.flags = role >= 0 ? bp_task_role((unsigned)role)->flags
+                 : source  ? bp_sources[source - 1]->func_flags
+                           : (uint16_t)BP_STUB_TAG(kind);
+    what.phase = role >= 0 ? bp_task_role((unsigned)role)->phase : NULL;
     bp_stubs[index].func = new_function(&what, object, target);
     bp_stubs[index].kind = kind;
     bp_stubs[index].target = target;
@@ -329,10 +345,9 @@ uint64_t bp_hook_code(struct bp_hook *hook) {
     return hook->code;
 }
 
-void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind, uint16_t flags) {
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind) {
     uint64_t mask = bp_lock(&bp_hook_lock);
-    uint64_t code = new_stub((uint64_t)target, name, BP_NO_OBJECT,
-                             BP_STUB_OF_SOURCE((uint32_t)kind, 0, (uint32_t)flags));
+    uint64_t code = new_stub((uint64_t)target, name, BP_NO_OBJECT, kind);
     bp_unlock(&bp_hook_lock, mask);
     return (void *)code;
 }

@@ -37,9 +37,8 @@ uint32_t bp_hook_function(const char *name, uint16_t kind);
 /* Announce wrappers, before the first bp_object_scan. The table is kept, not copied. */
 void bp_hook_wraps(const struct bp_wrap *wraps, size_t count);
 
-/* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. Of the
- * function the profile says `flags`. */
-void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind, uint16_t flags);
+/* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. */
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind);
 
 /* After the first scan: tell the profile which objects the targets of such stubs are in. */
 void bp_hook_place_stubs(void);
@@ -64,6 +63,7 @@ struct bp_elf;
 int bp_hook_wants_library(const char *path, const char *soname);
 uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object);
 void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object);
+int bp_hook_wants_symbol(const char *name); /* 0: never to be hooked */
 struct bp_hook *bp_hook_find(uint64_t address);
 int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code);
 void bp_hook_add_wraps(const struct bp_elf *elf, uint32_t object, const struct bp_wrap *wraps,

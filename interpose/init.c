@@ -26,6 +26,8 @@
 #    include "interpose/object.h"
 #    include "interpose/process.h"
 #    include "interpose/python/python.h"
+#    include "interpose/task_call.h"
+#    include "interpose/variables.h"
 #    include "profile/clock.h"
 
 #    define VARIABLES 32
@@ -131,6 +133,7 @@ static void announce_hooks(void) {
     bp_lifetime_init();
     bp_waiting_init();
     bp_process_init();
+    bp_task_init(bp_config_variable("BATTPROF_TASKS"));
     bp_cuda_init(bp_config_variable("BATTPROF_CUDA"),
                  bp_config_variable("BATTPROF_CUDA_HASH") != NULL);
 }
@@ -148,7 +151,7 @@ static int on_main_thread(void) {
     return BP_SYS0(SYS_getpid) == BP_SYS0(SYS_gettid);
 }
 
-static void start(void) {
+static void start(char **environment) {
     uint64_t now, low, high;
     struct bp_config config = read_config();
     bp_process.clock = bp_clock_kind(bp_config_variable("BATTPROF_CLOCK"));
@@ -164,6 +167,7 @@ static void start(void) {
         return;
     }
     bp_process_join_tree(&config);
+    bp_variables_note(environment);
     announce_hooks();
     bp_process.on = 1;
     main_stack(&low, &high);
@@ -186,7 +190,7 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     read_variables(environment);
     const char *off = bp_config_variable("BATTPROF");
     if (!off || strcmp(off, "off") != 0)
-        start();
+        start(environment);
     errno = saved;
 }
 

@@ -8,6 +8,8 @@
 #include "interpose/hook.h"
 #include "interpose/patch.h"
 #include "interpose/source.h"
+#include "interpose/task_call.h"
+#include "interpose/task_rules.h"
 
 static struct {
     struct bp_loaded *objects; /* in load order */
@@ -108,6 +110,11 @@ static void add_object(const struct bp_elf *elf) {
     state.count++;
     if (runtime_rank(elf->soname) >= 0)
         bp_hook_add_runtime(&object->elf, object->index);
+    /* First, because who asks first for a function has it. */
+    if (!source && !object->unpatched && runtime_rank(elf->soname) < 0)
+        object->has_tasks =
+            bp_task_add_exports(&object->elf, object->index, path,
+                                object->hooked || object->main || bp_task_is_own_file(path)) > 0;
     if (object->hooked && object->record)
         object->record->exports = source ? bp_source_add_exports(&object->elf, object->index)
                                          : bp_hook_add_exports(&object->elf, object->index);
@@ -161,10 +168,14 @@ static void find_complete(const void *opened, const int *opening) {
     }
 }
 
+static int is_hooked(const struct bp_loaded *object) {
+    return object->hooked || object->has_tasks;
+}
+
 static void patch_all(void) {
     uint32_t hooked = 0;
     for (uint32_t i = 0; i < state.count; i++)
-        hooked += state.objects[i].hooked && !state.objects[i].gone;
+        hooked += is_hooked(&state.objects[i]) && !state.objects[i].gone;
     for (uint32_t i = 0; i < state.count; i++) {
         struct bp_loaded *object = &state.objects[i];
         if (object->gone || object->unpatched || !object->complete ||
@@ -217,7 +228,7 @@ static int next_to_pin(char *path, size_t size) {
     uint64_t mask = bp_lock(&bp_hook_lock);
     for (uint32_t i = 0; i < state.count && !found; i++) {
         struct bp_loaded *object = &state.objects[i];
-        found = object->hooked && !object->global && !object->gone && !object->pinned;
+        found = is_hooked(object) && !object->global && !object->gone && !object->pinned;
         if (found) {
             object->pinned = 1;
             snprintf(path, size, "%s", object->elf.path);

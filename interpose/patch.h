@@ -14,8 +14,9 @@ struct bp_loaded {
     uint32_t index;
     uint32_t scan; /* the last one that saw it */
     uint8_t main, hooked, unpatched, patched, gone, pinned;
-    uint8_t complete; /* relocated: known to be, see bp_object_scan */
-    uint8_t global;   /* there at start: its symbols are in everybody's scope */
+    uint8_t has_tasks; /* functions with a role in the rules for tasks */
+    uint8_t complete;  /* relocated: known to be, see bp_object_scan */
+    uint8_t global;    /* there at start: its symbols are in everybody's scope */
 };
 
 void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t count);

@@ -15,6 +15,7 @@
 #include "interpose/environment.h"
 #include "interpose/hook.h"
 #include "interpose/log.h"
+#include "interpose/task.h"
 #include "profile/clock.h"
 #include "profile/tree.h"
 
@@ -183,8 +184,10 @@ void bp_process_join_tree(const struct bp_config *config) {
 static void end_process(enum bp_process_state how, int status) {
     struct bp_header *header = bp_process.writer.header;
     uint64_t now = bp_clock_now(bp_process.clock);
-    if (bp_self && how == BP_EXITED)
+    if (bp_self && how == BP_EXITED) {
+        bp_task_end_all(bp_self, now, BP_TASK_UNFINISHED);
         bp_thread_note_cpu(bp_self);
+    }
     header->last = bp_clock_pair_now(bp_process.clock);
     header->end = now;
     header->exit_status = status;

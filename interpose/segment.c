@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "interpose/task.h"
 #include "profile/clock.h"
 
 #define THREADS_KEPT 64
@@ -84,7 +85,6 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
         return NULL;
     local->stack_low = low;
     local->stack_high = high;
-    local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
@@ -168,6 +168,7 @@ void bp_thread_end(struct bp_thread *thread) {
     uint64_t now = clock_now();
     while (thread->current != (uint64_t)&thread->root)
         bp_thread_abandon(thread, now);
+    bp_task_end_all(thread, now, 0);
     struct bp_node *root = (struct bp_node *)thread->root.node;
     uint64_t life = now - thread->root.start;
     root->total += life;

@@ -19,6 +19,7 @@ struct bp_source_function {
     uint32_t line;
     uint16_t kind;  /* enum bp_func_kind */
     uint16_t flags; /* BP_FUNC_CUDA */
+    const char *phase;
 };
 
 /* Announce a function to the profile. Its handle, which lives as long as the process; NULL when
@@ -33,6 +34,9 @@ struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp);
 /* The same for a call that goes on after a pause (a generator): its time counts, the call does not.
  */
 struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp);
+
+/* Its source wants to be told when the call ends: `kind` is that of a stub. The call begins now. */
+void bp_source_tell(struct bp_entry *entry, uint32_t kind);
 
 /* Close it, on the thread that opened it, at `now`; 0: read the clock. NULL is allowed. */
 void bp_source_leave(struct bp_entry *entry, uint64_t now);

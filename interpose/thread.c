@@ -123,7 +123,6 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
-        thread->alias.ret = 0; /* of a source's call: the source does not take it for its own */
         entry = &thread->alias;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -145,9 +144,9 @@ static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = current_of(thread);
     /* Before the next one is uncovered, which may take over the alias. */
     struct bp_entry *own = entry == &thread->alias ? local_of(thread)->inherited : entry;
-    uint64_t duration = settle(thread, entry, now);
     if (entry->source)
         tell_left(thread, entry, now, NULL);
+    uint64_t duration = settle(thread, entry, now);
     if (!(entry->sp & BP_ENTRY_INHERITED))
         node_of(entry)->aborted++;
     bp_thread_uncover(thread, parent_of(entry));
@@ -228,7 +227,7 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     entry->start = clock_now();
     local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
-    if (BP_STUB_KIND(stub->kind) == BP_STUB_WAIT)
+    if (stub->kind == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
     return entry;
 }
@@ -252,7 +251,11 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     return entry;
 }
 
-/* Of a source's entry, `ret` is the source's own and `rbx` tells a call that was only resumed. */
+/* Of a source's entry, `ret` is the source's own and `rbx` tells a call that ends slowly: one that
+ * was only resumed, or one that its source is told of. */
+#define RESUMED 1
+#define TOLD 2
+
 static struct bp_entry *source_open(struct bp_stub *function, uint64_t sp, uint64_t resumed) {
     struct bp_thread *thread = bp_self;
     if (!thread && !(thread = bp_thread_adopt()))
@@ -270,13 +273,22 @@ struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
 }
 
 struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp) {
-    return source_open(function, sp, 1);
+    return source_open(function, sp, RESUMED);
+}
+
+void bp_source_tell(struct bp_entry *entry, uint32_t kind) {
+    entry->rbx = TOLD;
+    entry->source = kind;
+    entry->start = clock_now();
 }
 
 /* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
 static void source_close(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                          int aborted) {
-    settle(thread, entry, now ? now : clock_now());
+    now = now ? now : clock_now();
+    if (entry->source)
+        tell_left(thread, entry, now, NULL);
+    settle(thread, entry, now);
     node_of(entry)->aborted += (uint64_t)aborted;
     bp_thread_uncover(thread, parent_of(entry));
     entry_give(thread, entry);
@@ -286,7 +298,7 @@ void bp_source_leave(struct bp_entry *entry, uint64_t now) {
     struct bp_thread *thread = bp_self;
     if (!entry || !thread)
         return;
-    if (entry->rbx && current_of(thread) == entry)
+    if (entry->rbx == RESUMED && current_of(thread) == entry)
         source_close(thread, entry, now, 0);
     else if (bp_thread_leave(entry, now, 0))
         entry_give(thread, entry);
@@ -295,7 +307,7 @@ void bp_source_leave(struct bp_entry *entry, uint64_t now) {
 void bp_source_abort(struct bp_entry *entry) {
     struct bp_thread *thread = bp_self;
     if (entry && thread && current_of(thread) == entry)
-        source_close(thread, entry, 0, !entry->rbx);
+        source_close(thread, entry, 0, entry->rbx != RESUMED);
     else
         bp_source_leave(entry, 0);
 }

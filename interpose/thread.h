@@ -71,12 +71,12 @@ struct bp_local {
     uint32_t key_set; /* the pthread key that ends this thread is armed */
     uint64_t stack_low;
     uint64_t stack_high;
-    uint64_t stack_half;        /* half of its size */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;
     uint32_t key_rounds;
-    void *source; /* what the CUDA collector knows of the thread */
+    void *source;                /* what the CUDA collector knows of the thread */
+    struct bp_task_state *tasks; /* NULL before the first */
 };
 
 /* The stub's view of the argument registers, as stub.S stores them below the return address. */
@@ -163,6 +163,7 @@ void bp_wall_join(struct bp_thread *thread, uint64_t now);
 void bp_wall_part(struct bp_thread *thread, uint64_t now);
 void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now);
 void bp_wall_resume(struct bp_thread *thread, uint64_t now);
+uint64_t bp_wall_share(const struct bp_thread *thread, uint64_t now); /* its part until now */
 
 void *bp_pages_new(uint64_t size);
 

@@ -46,6 +46,20 @@ void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now
     thread->v += step(now, -1).v - thread->v_since;
 }
 
+/* Nothing is changed. A reading between two halves of a change shows by its time. */
+uint64_t bp_wall_share(const struct bp_thread *thread, uint64_t now) {
+    uint64_t idle, time_n;
+    struct bp_tree_word word;
+    if (!counted() || !thread->in_tree || thread->wait_entry)
+        return thread->v;
+    do {
+        time_n = __atomic_load_n(&bp_process.tree->word.time_n, __ATOMIC_ACQUIRE);
+        word.v = __atomic_load_n(&bp_process.tree->word.v, __ATOMIC_ACQUIRE);
+        word.time_n = __atomic_load_n(&bp_process.tree->word.time_n, __ATOMIC_ACQUIRE);
+    } while (word.time_n != time_n);
+    return thread->v + bp_tree_at(word, bp_process.tree->start, now, &idle).v - thread->v_since;
+}
+
 void bp_wall_resume(struct bp_thread *thread, uint64_t now) {
     if (!counted() || !thread->in_tree || !thread->wait_entry)
         return;

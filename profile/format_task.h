@@ -34,6 +34,8 @@
 #define BP_TASK_UNFINISHED 0x10u /* it was running when the process ended or was last seen */
 #define BP_TASK_DETAILED                                                                           \
     0x20u /* its nodes are in the file, and `wait`, `io` and `samples` of them */
+#define BP_TASK_BASED                                                                              \
+    0x80u /* while it runs: the thread's own chunks of task nodes have what it began with */
 #define BP_TASK_ELSEWHERE 0x40u /* a range that another thread ended: no details */
 
 struct bp_task {

@@ -175,7 +175,8 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         reader->profile->reaped = items;
     bp_reader_check_devices(reader->profile);
-    bp_reader_check_tasks(reader);
+    if (result == 0)
+        result = bp_reader_check_tasks(reader);
     return result;
 }
 

@@ -58,7 +58,7 @@ int bp_reader_load_devices(struct bp_reader *reader);
 void bp_reader_check_devices(struct bp_profile *profile);
 /* The same for tasks, whose details come before the nodes that they name. */
 int bp_reader_load_tasks(struct bp_reader *reader);
-void bp_reader_check_tasks(struct bp_reader *reader);
+int bp_reader_check_tasks(struct bp_reader *reader);
 
 /* The thread of a slot, NULL if it is not there. */
 const struct bp_profile_thread *bp_reader_thread(const struct bp_profile *profile, uint32_t slot);

@@ -4,6 +4,9 @@
  * function or details. All details together are never more than there are items, whatever the
  * tasks claim. A file from before format 1.2 has none of it.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "profile/items.h"
 #include "profile/reader_internal.h"
 
@@ -54,7 +57,99 @@ static void check_times(const struct bp_profile *profile, struct bp_task *task,
         task->end = task->start;
 }
 
-void bp_reader_check_tasks(struct bp_reader *reader) {
+/* What a task that never ended has done: its thread's nodes as they are, with what is open, less
+ * what they were when it began. The items are appended to the task nodes. */
+struct growth {
+    struct bp_profile *profile;
+    const struct bp_profile_thread *thread;
+    uint64_t *self; /* by node */
+};
+
+/* The calls that the task is in or has made have got their time up to the task's end. Of a range,
+ * which has no call, all that are open: its base has what they had. */
+static void add_open(struct growth *growth, struct bp_task *task) {
+    const struct bp_profile_thread *thread = growth->thread;
+    uint64_t end = task->end;
+    for (uint32_t i = 0; i < thread->open_count; i++) {
+        const struct bp_open_call *call = &thread->open[i];
+        uint64_t whole = end > call->start ? end - call->start : 0;
+        if (call->node < thread->node_count)
+            growth->self[call->node] += whole > call->child ? whole - call->child : 0;
+        end = call->start;
+        if (task->func != BP_NO_FUNC && call->node == task->node && call->start >= task->start &&
+            call->start <= task->end) {
+            task->start = call->start; /* what came between the two was the profiler */
+            return;
+        }
+    }
+}
+
+static void append(struct growth *growth, struct bp_task *task, const struct bp_task_node *base,
+                   uint32_t base_count) {
+    struct bp_profile *profile = growth->profile;
+    const struct bp_profile_thread *thread = growth->thread;
+    task->first_detail = profile->task_node_count;
+    for (uint32_t i = 0; i < thread->node_count; i++) {
+        struct bp_task_node grown = {.node = i, .self = growth->self[i]};
+        grown.calls = (uint32_t)bp_node_calls(&thread->nodes[i]);
+        grown.calls -= i < base_count ? base[i].calls : 0;
+        uint64_t before = i < base_count ? base[i].self : 0;
+        grown.self -= before < grown.self ? before : grown.self;
+        if (grown.calls || grown.self)
+            profile->task_nodes[profile->task_node_count++] = grown;
+    }
+    task->detail_count = profile->task_node_count - task->first_detail;
+    task->flags |= BP_TASK_DETAILED;
+}
+
+static int add_unfinished(struct bp_reader *reader, struct bp_task *task,
+                          const struct bp_profile_thread *thread) {
+    struct bp_profile *profile = reader->profile;
+    void *base;
+    uint32_t count;
+    struct growth growth = {profile, thread, calloc(thread->node_count, sizeof(uint64_t))};
+    size_t room = (size_t)profile->task_node_count + thread->node_count;
+    void *grown = realloc(profile->task_nodes, room * sizeof(*profile->task_nodes));
+    if (grown)
+        profile->task_nodes = grown;
+    int result = grown && growth.self ? 0 : -ENOMEM;
+    if (result == 0)
+        result = bp_reader_load(reader, bp_reader_find(reader, BP_TASK_NODES, thread->slot),
+                                sizeof(struct bp_task_node), 0, &base, &count);
+    if (result == 0) {
+        for (uint32_t i = 0; i < thread->node_count; i++)
+            growth.self[i] = thread->nodes[i].self;
+        add_open(&growth, task);
+        append(&growth, task, base, count);
+        free(base);
+    }
+    free(growth.self);
+    return result;
+}
+
+/* One of a thread at most has what it began with in the file. */
+static int complete_unfinished(struct bp_reader *reader) {
+    struct bp_profile *profile = reader->profile;
+    int result = 0;
+    bool *done = calloc((size_t)profile->thread_count + 1, sizeof(*done));
+    if (!done)
+        return -ENOMEM;
+    for (uint32_t i = profile->task_count; i-- > 0 && result == 0;) {
+        struct bp_task *task = &profile->tasks[i];
+        const struct bp_profile_thread *thread = bp_reader_thread(profile, task->thread);
+        bool based = task->flags & BP_TASK_UNFINISHED && task->flags & BP_TASK_BASED;
+        task->flags &= ~BP_TASK_BASED;
+        if (!based || !thread || thread->info.state != BP_THREAD_LIVE ||
+            done[thread - profile->threads])
+            continue;
+        done[thread - profile->threads] = true;
+        result = add_unfinished(reader, task, thread);
+    }
+    free(done);
+    return result;
+}
+
+int bp_reader_check_tasks(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
     uint64_t left = profile->task_node_count;
     for (uint32_t i = 0; i < profile->task_count; i++) {
@@ -76,4 +171,5 @@ void bp_reader_check_tasks(struct bp_reader *reader) {
     for (uint32_t i = 0; i < profile->task_fold_count; i++)
         if (profile->task_folds[i].func >= profile->func_count)
             profile->task_folds[i].func = BP_NO_FUNC;
+    return complete_unfinished(reader);
 }

@@ -224,19 +224,22 @@ uint32_t bp_writer_string(struct bp_writer *writer, const char *text) {
     return chunk->first + at;
 }
 
-/* What the parent process did, and a child did not; items may be pointed to. */
-static int is_of_parent(const struct bp_chunk *chunk) {
-    return (chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR) ||
-           (chunk->kind >= BP_TASKS && chunk->kind <= BP_TASK_FOLDS);
+static int is_of_devices(const struct bp_chunk *chunk) {
+    return chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR;
 }
 
 static int is_of_samples(const struct bp_chunk *chunk) {
     return chunk->kind >= BP_FRAMES && chunk->kind <= BP_SAMPLER;
 }
 
+static int is_of_tasks(const struct bp_chunk *chunk) {
+    return chunk->kind >= BP_TASKS && chunk->kind <= BP_TASK_FOLDS;
+}
+
 static int kept_after_fork(const struct bp_chunk *chunk, uint32_t thread) {
-    return chunk->kind != BP_TREE && chunk->kind != BP_REAPED && !is_of_parent(chunk) &&
-           !is_of_samples(chunk) && (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
+    return chunk->kind != BP_TREE && chunk->kind != BP_REAPED && !is_of_devices(chunk) &&
+           !is_of_samples(chunk) && !is_of_tasks(chunk) &&
+           (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
 }
 
 /* Copy one mapped range into the new file and map the file over it. */
@@ -267,7 +270,7 @@ static void detach_all(struct bp_writer *writer, uint32_t thread) {
     detach(writer->header, BP_PAGE);
     writer->header->flags |= BP_LOST_DISK;
     for (struct bp_chunk *chunk = writer->chunks; chunk; chunk = (void *)chunk->links[0])
-        if (kept_after_fork(chunk, thread) || is_of_parent(chunk))
+        if (kept_after_fork(chunk, thread) || is_of_devices(chunk))
             detach(chunk, chunk->size);
 }
 
@@ -276,8 +279,8 @@ static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
         return; /* stays mapped: the child is in the same tree */
     if (chunk->thread == BP_NO_THREAD)
         writer->open[chunk->kind] = NULL;
-    if (is_of_parent(chunk))
-        detach(chunk, chunk->size); /* pointers to its items may be held */
+    if (is_of_devices(chunk))
+        detach(chunk, chunk->size); /* the collector may hold pointers to its items */
     else
         BP_SYS2(SYS_munmap, chunk, chunk->size);
 }

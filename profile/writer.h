@@ -46,9 +46,9 @@ void *bp_writer_get(const struct bp_writer *writer, enum bp_chunk_kind kind, uin
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text);
 
 /* In a forked child: go on in a file of its own, with all chunks of no thread and those of
- * `thread` at the same addresses. What the parent knows of devices and tasks is left out; these
- * items stay as private memory. Samples are left out and their memory is gone. The parent's file is
- * not touched again. */
+ * `thread` at the same addresses. What the parent knows of devices is left out; its items stay as
+ * private memory. Samples and tasks are left out and their memory is gone. The parent's file is not
+ * touched again. */
 int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread);
 
 static inline void *bp_chunk_items(struct bp_chunk *chunk) {

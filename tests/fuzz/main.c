@@ -100,7 +100,7 @@ static void add_tasks(struct builder *builder) {
                              .func = BUILDER_FUNC,
                              .id = 1,
                              .parent = i ? i - 1 : BP_NO_TASK,
-                             .flags = BP_TASK_DETAILED,
+                             .flags = BP_TASK_DETAILED | BP_TASK_BASED,
                              .start = 1000000000 + 10 * i,
                              .end = i < 3 ? 1000000100 : 0,
                              .first_detail = 3 * i,
@@ -109,6 +109,7 @@ static void add_tasks(struct builder *builder) {
             *(struct bp_task_node *)builder_item(builder, details, 3 * i + k) =
                 (struct bp_task_node){.node = k + 1, .calls = 1, .self = 5};
     }
+    builder_chunk(builder, BP_TASK_NODES, 1, 4, 4);
     builder_chunk(builder, BP_TASK_FOLDS, BP_NO_THREAD, 1, 2);
     builder_chunk(builder, BP_VARIABLES, BP_NO_THREAD, 1, 2);
 }

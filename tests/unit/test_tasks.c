@@ -116,6 +116,50 @@ static void unfinished(void) {
     builder_fini(&builder);
 }
 
+/* The thread is in f1, called by f0, the task, called by the root: what was there before the task
+ * began is in the thread's own chunk. */
+static void unfinished_details(void) {
+    struct builder builder;
+    struct bp_task *tasks = build(&builder);
+    tasks[3].end = 0;
+    tasks[3].flags = BP_TASK_BASED;
+    tasks[3].start = 1400000000;
+    size_t base = builder_chunk(&builder, BP_TASK_NODES, 0, 3, 3);
+    size_t entries = builder_chunk(&builder, BP_ENTRIES, 0, 2, 2);
+    size_t threads = BP_PAGE, nodes = BP_PAGE + builder_head(&builder, BP_PAGE)->size;
+    struct bp_thread *thread = builder_item(&builder, threads, 0);
+    uint64_t root = thread->current;
+    for (uint32_t i = 1; i < 3; i++) {
+        struct bp_node *node = builder_item(&builder, nodes, i);
+        node->self = 500 * i;
+        node->histogram[10] = 5 * i;
+        *(struct bp_task_node *)builder_item(&builder, base, i) =
+            (struct bp_task_node){.node = i, .calls = 4 * i, .self = 400 * i};
+    }
+    *(struct bp_entry *)builder_item(&builder, entries, 0) =
+        (struct bp_entry){.start = 1400000000,
+                          .child = 1000,
+                          .parent = root,
+                          .node = builder_address(&builder, nodes, 1)};
+    *(struct bp_entry *)builder_item(&builder, entries, 1) =
+        (struct bp_entry){.start = 1900000000,
+                          .parent = builder_address(&builder, entries, 0),
+                          .node = builder_address(&builder, nodes, 2)};
+    thread->current = builder_address(&builder, entries, 1);
+    struct bp_profile *profile = read_back(&builder);
+    const struct bp_task *task = &profile->tasks[3];
+    CHECK_EQUAL(task->detail_count, 2);
+    CHECK(task->flags & BP_TASK_DETAILED);
+    const struct bp_task_node *details = &profile->task_nodes[task->first_detail];
+    CHECK_EQUAL(details[0].node, 1);
+    CHECK_EQUAL(details[0].calls, 1);
+    CHECK_EQUAL(details[0].self, 100 + 500000000 - 1000);
+    CHECK_EQUAL(details[1].calls, 2);
+    CHECK_EQUAL(details[1].self, 200 + 100000000);
+    bp_profile_free(profile);
+    builder_fini(&builder);
+}
+
 /* Nodes of 832 bytes, without the duration of the first call. */
 static void shorter_nodes(void) {
     struct builder builder;
@@ -176,7 +220,6 @@ static void past_a_fork(void) {
     pid_t pid = fork();
     if (pid == 0) {
         int failed = bp_writer_fork(&writer, child, 0);
-        task->end = 8; /* neither a crash nor the parent's business */
         _exit(failed ? 1 : 0);
     }
     int status = -1;
@@ -199,6 +242,7 @@ int main(void) {
     RUN(details_that_do_not_exist);
     RUN(contexts_that_do_not_exist);
     RUN(unfinished);
+    RUN(unfinished_details);
     RUN(shorter_nodes);
     RUN(past_a_fork);
     return test_result();

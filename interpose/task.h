@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks: calls and ranges that are recorded one by one (profile/format_task.h). A task begins and
+ * ends on the thread that runs it; what happened in between is the difference of the thread's nodes
+ * at both moments, so nothing is added to the path of a call. task.c and task_node.c run below
+ * stubs and are built as thread.c is.
+ */
+#ifndef BP_INTERPOSE_TASK_H
+#define BP_INTERPOSE_TASK_H
+
+#include "interpose/thread.h"
+
+#define BP_TASK_DEPTH 32  /* open at once in a thread */
+#define BP_TASK_LEVELS 8  /* of them with details */
+#define BP_TASK_BLOCKS 32 /* chunks of nodes that a thread can have */
+#define BP_TASK_TEXT 65   /* of ids and names: 64 bytes and the end */
+
+struct bp_task_open {
+    const struct bp_entry *entry; /* the call; NULL: a range */
+    uint64_t key;                 /* of a range: who may end it */
+    struct bp_task *item;         /* NULL: it will be folded */
+    uint32_t index;               /* of the item */
+    uint32_t func;
+    uint32_t flags;
+    int32_t level; /* of the snapshot; -1: no details */
+    uint64_t start;
+    uint64_t part;
+    uint64_t cpu_ns;
+    uint64_t samples;
+    char name[BP_TASK_TEXT];
+};
+
+/* What a node's calls were when they were last counted. */
+struct bp_task_seen {
+    uint64_t sum; /* of counters that grow with every call */
+    uint64_t calls;
+};
+
+/* Of one thread; blocks go with the chunks of its nodes, oldest first. */
+struct bp_task_state {
+    struct bp_task_open open[BP_TASK_DEPTH]; /* in the order of their beginning */
+    uint32_t count;
+    uint32_t levels; /* bit mask of those in use */
+    uint64_t own;    /* ticks spent here */
+    struct bp_task_seen *seen[BP_TASK_BLOCKS];
+    struct bp_task_node *base[BP_TASK_LEVELS][BP_TASK_BLOCKS];
+};
+
+struct bp_task_what {
+    const struct bp_entry *entry;
+    uint32_t func;
+    uint32_t flags;
+    uint64_t key;
+    const char *id;   /* at most 64 bytes of each are kept */
+    const char *name; /* "" for a call */
+};
+
+/* Begin a task of the calling thread. */
+void bp_task_begin(struct bp_thread *thread, const struct bp_task_what *what);
+
+/* End the task that is the call of `entry`, if there is one. */
+void bp_task_end_call(struct bp_thread *thread, const struct bp_entry *entry, uint64_t now,
+                      int failed);
+
+/* End the innermost range of that key. 0: none is open in this thread. */
+int bp_task_end_range(struct bp_thread *thread, uint64_t key, int failed);
+
+/* One more sample for the innermost open task. */
+void bp_task_sample(struct bp_thread *thread);
+
+/* The thread (flags 0) or the process (BP_TASK_UNFINISHED) ends: so do all its tasks. */
+void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags);
+
+/* In a forked child: the tasks are the parent's. */
+void bp_task_after_fork(struct bp_thread *thread);
+
+/* At most 64 bytes of printable UTF-8 from an address that may be none; 0 if they are no text.
+ * `sure`: somebody says that it is one, so a longer text is cut. */
+int bp_task_read_text(uint64_t address, char text[BP_TASK_TEXT], int sure);
+
+/* By function of the profile, what tasks need to know of it: BP_FUNC_* >> 8 in the upper, enum
+ * bp_func_kind in the lower bits. */
+#define BP_TASK_FUNC_KIND 0x0fu
+#define BP_TASK_FUNC_SAMPLE 0x40u
+extern uint8_t bp_task_funcs[BP_FUNCTIONS] __attribute__((visibility("hidden")));
+
+/* task_node.c: what the nodes are now is the beginning of a level; 0: no memory. Calls further out
+ * than a range that begins count with what they have got so far. */
+int bp_task_snapshot(struct bp_thread *thread, int level, uint64_t now, int range);
+
+struct bp_task_sums {
+    uint64_t wait, io, samples;
+    uint32_t count; /* nodes that grew */
+};
+
+/* Turn a level into what the nodes grew by since. `entry` is the task's call, still open, or NULL;
+ * `ended` if it is just ending. */
+struct bp_task_sums bp_task_difference(struct bp_thread *thread, int level, uint64_t now,
+                                       const struct bp_entry *entry, int ended);
+
+/* Copy what grew into the file, with the process lock held; the index of the first, or
+ * BP_NO_TASK without room. */
+uint32_t bp_task_write_nodes(struct bp_thread *thread, int level, uint32_t count);
+
+#endif
