@@ -5,6 +5,11 @@
  *     {"rules": [{"library": "libfoo*", "symbol": "log_*", "category": "framework",
  *                 "group": "logging"}]}
  *
+ * and which calls are tasks, phases and samples, for `battprof run` (tools/task_rules.h):
+ *
+ *     {"tasks": ["batt(task_id)"], "phases": {"data loading": ["load_data"]},
+ *      "samples": ["run_sample"]}
+ *
  * library, symbol, module and file are globs, all that are given must match; category or group or
  * both say what follows. A rule with a group alone names the group and leaves the category to the
  * rules after it. A typo must not silently change a report: every unknown word is an error.
@@ -21,6 +26,7 @@
 
 #include "tools/memory.h"
 #include "tools/nearest.h"
+#include "tools/task_rules.h"
 
 struct rule {
     const char *library;
@@ -35,13 +41,11 @@ struct bp_rules {
     json_t *document; /* owns the texts */
     struct rule *rules;
     uint32_t count;
+    struct bp_task_rules tasks;
 };
 
 /* Only plain calls: a lock taken inside libdsl is waiting, not DSL. */
 static const struct rule builtin[] = {
-    {.library = "libdsl*",
-     .symbol = "dsl_log_*",
-     .category = BP_FRAMEWORK}, /* kept in it, not of it */
     {.library = "libdsl*", .category = BP_DSL},
     {.module = "dsl", .category = BP_DSL},
     {.module = "dsl.*", .category = BP_DSL},
@@ -140,22 +144,73 @@ static int parse_rule(const struct parser *parser, json_t *item, struct rule *ru
     return 0;
 }
 
-static int parse_document(struct bp_rules *rules, const char *path, struct bp_error *error) {
-    json_t *list = json_object_get(rules->document, "rules");
+/* A list of texts; those of a phase get its name in front. */
+static int parse_task_list(struct bp_rules *rules, const struct parser *parser,
+                           enum bp_task_rule kind, const char *phase, const json_t *list) {
+    char from[256], value[256];
+    size_t i;
+    json_t *item;
+    snprintf(from, sizeof(from), "%s:", parser->path);
+    json_array_foreach(list, i, item) {
+        const char *text = json_string_value(item);
+        snprintf(value, sizeof(value), "%s%s%s", phase, *phase ? "=" : "", text ? text : "");
+        if (bp_task_rules_add(&rules->tasks, kind, value, from, parser->error)) {
+            parser->error->status = BP_FAILED;
+            return -1;
+        }
+    }
+    return json_is_array(list) ? 0
+                               : bp_error_set(parser->error, BP_FAILED,
+                                              "%s: tasks, samples and each of the phases are lists "
+                                              "of texts: {\"tasks\": [\"batt\"], \"phases\": "
+                                              "{\"data loading\": [\"load_data\"]}}",
+                                              parser->path);
+}
+
+static int parse_tasks(struct bp_rules *rules, const struct parser *parser) {
+    json_t *tasks = json_object_get(rules->document, "tasks");
+    json_t *samples = json_object_get(rules->document, "samples");
+    json_t *value;
+    const char *phase;
+    if ((tasks && parse_task_list(rules, parser, BP_RULE_TASK, "", tasks)) ||
+        (samples && parse_task_list(rules, parser, BP_RULE_SAMPLE, "", samples)))
+        return -1;
+    json_object_foreach(json_object_get(rules->document, "phases"), phase, value) {
+        if (parse_task_list(rules, parser, BP_RULE_PHASE, phase, value))
+            return -1;
+    }
+    return 0;
+}
+
+static int check_top(const json_t *document, const char *path, struct bp_error *error) {
+    static const char *const known[] = {"rules", "tasks", "phases", "samples"};
     const char *key;
     json_t *value;
-    json_object_foreach(rules->document, key, value) {
-        if (strcmp(key, "rules") != 0)
+    json_object_foreach((json_t *)document, key, value) {
+        size_t i = 0;
+        while (i < sizeof(known) / sizeof(known[0]) && strcmp(key, known[i]) != 0)
+            i++;
+        if (i == sizeof(known) / sizeof(known[0]))
             return bp_error_set(error, BP_FAILED,
-                                "%s: unknown key \"%s\"; the only one at the top is \"rules\"",
+                                "%s: unknown key \"%s\"; those at the top are \"rules\", "
+                                "\"tasks\", \"phases\" and \"samples\"",
                                 path, key);
     }
+    return 0;
+}
+
+static int parse_document(struct bp_rules *rules, const char *path, struct bp_error *error) {
+    json_t *list = json_object_get(rules->document, "rules");
+    struct parser parser = {path, error, 0};
+    if (check_top(rules->document, path, error) || parse_tasks(rules, &parser))
+        return -1;
+    if (!list && rules->tasks.used)
+        return 0;
     if (!json_is_array(list))
         return bp_error_set(error, BP_FAILED,
                             "%s: no list of rules; write {\"rules\": [{\"library\": \"libfoo*\", "
                             "\"category\": \"framework\"}]}",
                             path);
-    struct parser parser = {path, error, 0};
     rules->rules = bp_alloc(json_array_size(list), sizeof(*rules->rules));
     for (; parser.number < json_array_size(list); rules->count++) {
         json_t *item = json_array_get(list, parser.number++);
@@ -191,6 +246,10 @@ struct bp_rules *bp_rules_new(const char *path, struct bp_error *error) {
     return NULL;
 }
 
+const char *bp_rules_tasks(const struct bp_rules *rules) {
+    return rules->tasks.text;
+}
+
 void bp_rules_free(struct bp_rules *rules) {
     if (!rules)
         return;
@@ -209,8 +268,9 @@ static bool rule_matches(const struct rule *rule, const struct bp_rule_subject *
            glob_matches(rule->module, subject->module) && glob_matches(rule->file, subject->file);
 }
 
-static enum bp_category find_category(const struct bp_rules *rules,
-                                      const struct bp_rule_subject *subject, const char **group) {
+enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
+                                const char **group) {
+    *group = "";
     for (uint32_t i = 0; i < rules->count; i++) {
         const struct rule *rule = &rules->rules[i];
         if (!rule_matches(rule, subject))
@@ -226,15 +286,4 @@ static enum bp_category find_category(const struct bp_rules *rules,
     if (subject->flags & BP_FUNC_CHOSEN)
         return BP_DSL; /* run --python asked for its module */
     return BP_FRAMEWORK;
-}
-
-enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
-                                const char **group) {
-    *group = "";
-    enum bp_category category = find_category(rules, subject, group);
-    if (!(*group)[0])
-        *group = bp_group_builtin(subject);
-    if (!(*group)[0])
-        *group = category == BP_DSL ? BP_GROUP_DSL : BP_GROUP_OTHER;
-    return category;
 }

@@ -6,19 +6,19 @@
  * stderr: stdout is the target's.
  */
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "tools/commands.h"
 #include "tools/elf_probe.h"
 #include "tools/library.h"
 #include "tools/output.h"
+#include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/rules.h"
 #include "tools/session.h"
 #include "tools/target.h"
+#include "tools/task_rules.h"
 
 struct settings {
     const char *output;
@@ -27,12 +27,15 @@ struct settings {
     struct bp_words python;
     bool python_all;
     struct bp_words count;
+    struct bp_words tasks;
+    struct bp_words phases;
+    struct bp_words samples;
+    bool progress;
     const char *device;
     const char *cuda;
     bool check_transfers;
     const char *rules;
     bool quiet;
-    unsigned repeat; /* 0: once, and no series */
 };
 
 static const struct bp_option options[] = {
@@ -56,6 +59,16 @@ static const struct bp_option options[] = {
      "also measure every call of these functions, without making them DSL: 'logging:*', "
      "'json.*:dump*' of Python modules, 'libm.so*:sin*' of libraries; may be repeated",
      bp_option_list, offsetof(struct settings, count)},
+    {"task", 0, "FUNCTION",
+     "a call of this function is a task, told apart by an argument: 'batt', 'batt(task_id)', "
+     "'libbatt.so:batt(1)', 'nvtx:task *'; none: no tasks; may be repeated",
+     bp_option_list, offsetof(struct settings, tasks)},
+    {"phase", 0, "NAME=FUNCTION", "the time of this function is a phase; may be repeated",
+     bp_option_list, offsetof(struct settings, phases)},
+    {"sample", 0, "FUNCTION", "a call of this function is a sample of a task; may be repeated",
+     bp_option_list, offsetof(struct settings, samples)},
+    {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
+     offsetof(struct settings, progress)},
     {"device", 0, "DEVICE",
      "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
      "libcudart",
@@ -70,9 +83,6 @@ static const struct bp_option options[] = {
     {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      offsetof(struct settings, rules)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
-    {"repeat", 0, "N",
-     "run COMMAND N times, into DIR/1 to DIR/N; the report shows means and how far they move",
-     bp_option_number, offsetof(struct settings, repeat)},
 };
 
 const struct bp_command bp_command_run = {
@@ -94,7 +104,7 @@ const struct bp_command bp_command_run = {
     .main = bp_cmd_run,
 };
 
-#define ENVIRONMENT 16
+#define ENVIRONMENT 24
 #define LONGEST_VARIABLE 600 /* that the library takes */
 
 struct run {
@@ -106,13 +116,12 @@ struct run {
     char hooks[4096];  /* comma separated, for BATTPROF_HOOK */
     char python[2048]; /* the same for BATTPROF_PYTHON */
     char count[2048];  /* and BATTPROF_COUNT */
+    struct bp_task_rules tasks;
     char library[PATH_MAX];
-    char output[PATH_MAX];
-    char directory[PATH_MAX]; /* of this repetition; without any, `output` */
-    size_t common;            /* assignments that all repetitions share */
-    int worst;                /* status of the repetition that ended worst, as from wait(2) */
+    char directory[PATH_MAX];
     struct bp_session session;
     bool profiled;
+    uint64_t ended; /* ticks */
 };
 
 static int check_hooks(struct run *run, struct bp_error *error) {
@@ -164,6 +173,27 @@ static int check_count(struct run *run, struct bp_error *error) {
     return 0;
 }
 
+static int check_tasks(struct run *run, struct bp_error *error) {
+    const struct settings *settings = &run->settings;
+    struct bp_task_rules *rules = &run->tasks;
+    return bp_task_rules_add_words(rules, BP_RULE_TASK, &settings->tasks, "run: --task", error) ||
+           bp_task_rules_add_words(rules, BP_RULE_PHASE, &settings->phases, "run: --phase",
+                                   error) ||
+           bp_task_rules_add_words(rules, BP_RULE_SAMPLE, &settings->samples, "run: --sample",
+                                   error);
+}
+
+/* What the command line says comes first. */
+static void take_file_tasks(struct run *run, const struct bp_rules *rules) {
+    const char *text = bp_rules_tasks(rules);
+    size_t room = sizeof run->tasks.text - run->tasks.used;
+    if (strlen(text) + 1 >= room)
+        bp_note("%s: no room for its tasks beside those of the command line", run->settings.rules);
+    else if (*text)
+        run->tasks.used += (size_t)snprintf(run->tasks.text + run->tasks.used, room, "%s%s",
+                                            run->tasks.used ? ";" : "", text);
+}
+
 /* A rule file with a slip must not cost an hour of profiling: said before, left out after. */
 static void check_rules(struct run *run) {
     struct bp_error error = {0};
@@ -173,6 +203,8 @@ static void check_rules(struct run *run) {
     if (!rules) {
         bp_note("%s; the report will use the built-in rules", error.text);
         run->settings.rules = NULL;
+    } else {
+        take_file_tasks(run, rules);
     }
     bp_rules_free(rules);
 }
@@ -249,31 +281,19 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_PYTHON_ALL", "1");
     if (run->count[0])
         assign(run, "BATTPROF_COUNT", run->count);
+    if (run->tasks.used)
+        assign(run, "BATTPROF_TASKS", run->tasks.text);
     assign_cuda(run);
 }
 
 static int prepare(struct run *run, struct bp_error *error) {
     const char *output = run->settings.output ? run->settings.output : BP_DEFAULT_OUTPUT;
+    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path, run->hooks};
     if (bp_library_find(run->library, error) || bp_library_avoid_blanks(run->library, error))
         return -1;
-    return bp_output_prepare(output, run->output, error);
-}
-
-static void forget_assignments(struct run *run, size_t keep) {
-    while (run->assigned > keep)
-        free(run->environment[--run->assigned]);
-    run->environment[keep] = NULL;
-}
-
-/* `number` is 0 if there is one run only. */
-static int prepare_run(struct run *run, unsigned number, struct bp_error *error) {
-    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path, run->hooks};
-    snprintf(run->directory, sizeof run->directory, "%s", run->output);
-    if (number && bp_output_add_run(run->output, number, run->directory, error))
+    if (bp_output_prepare(output, run->directory, error) ||
+        bp_session_init(&run->session, &about, error))
         return -1;
-    if (bp_session_init(&run->session, &about, error))
-        return -1;
-    forget_assignments(run, run->common);
     fill_environment(run);
     return 0;
 }
@@ -307,7 +327,7 @@ static void report(struct run *run, unsigned running) {
         explain_empty(run);
         return;
     }
-    if (!run->settings.quiet && !run->settings.repeat &&
+    if (!run->settings.quiet &&
         bp_report_print(run->directory, run->settings.rules, stderr, &error))
         bp_error_print(&error);
     if (running)
@@ -315,65 +335,42 @@ static void report(struct run *run, unsigned running) {
                 running, running == 1 ? "" : "es", running == 1 ? "has" : "have", run->directory);
 }
 
+#define PROGRESS_MS 500
+
+/* Where the kernel cannot wait for a time, all lines come at the end. */
+static void wait_for_target(struct run *run) {
+    struct bp_progress *progress = NULL;
+    if (run->profiled && run->settings.progress)
+        progress = bp_progress_new(run->directory, run->session.header->ticks_per_s);
+    while (progress && bp_target_wait_for(&run->target, PROGRESS_MS) == 0)
+        bp_progress_poll(progress);
+    bp_target_wait(&run->target);
+    if (run->profiled)
+        run->ended = bp_session_now(&run->session);
+    if (progress)
+        bp_progress_poll(progress);
+    bp_progress_free(progress);
+}
+
 static int run_target(struct run *run, struct bp_error *error) {
     unsigned running = 0;
-    uint64_t ended = 0;
     if (run->profiled)
         bp_session_begin(&run->session);
     int failed = bp_target_start(&run->target, error);
     if (!failed) {
-        bp_target_wait(&run->target);
-        if (run->profiled)
-            ended = bp_session_now(&run->session);
+        wait_for_target(run);
         bp_target_reap(&run->target);
     }
     if (run->profiled) {
         if (!failed)
-            running = bp_session_end(&run->session, run->target.pid, run->target.status, ended);
+            running =
+                bp_session_end(&run->session, run->target.pid, run->target.status, run->ended);
         bp_session_fini(&run->session);
         if (!failed)
             report(run, running);
+        bp_library_unlink(run->library);
     }
     return failed ? -1 : 0;
-}
-
-/* Any signal is worse than any exit, and a higher number worse than a lower. */
-static void keep_worst(struct run *run) {
-    int status = run->target.status;
-    bool worse = WIFSIGNALED(status) != WIFSIGNALED(run->worst)
-                     ? WIFSIGNALED(status)
-                     : WEXITSTATUS(status) > WEXITSTATUS(run->worst) ||
-                           WTERMSIG(status) > WTERMSIG(run->worst);
-    if (worse)
-        run->worst = status;
-}
-
-/* Who interrupts one repetition means all. */
-static bool was_interrupted(int status) {
-    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT ||
-                                   WTERMSIG(status) == SIGTERM);
-}
-
-static int run_all(struct run *run, struct bp_error *error) {
-    unsigned count = run->settings.repeat ? run->settings.repeat : 1;
-    struct bp_error trouble = {0};
-    for (unsigned i = 1; i <= count; i++) {
-        if (run->profiled && prepare_run(run, run->settings.repeat ? i : 0, &trouble)) {
-            bp_note("%s. The target runs unprofiled", trouble.text);
-            run->profiled = false;
-            forget_assignments(run, run->common);
-        }
-        if (run_target(run, error))
-            return -1;
-        keep_worst(run);
-        if (was_interrupted(run->target.status))
-            break;
-    }
-    run->target.status = run->worst;
-    if (run->profiled && run->settings.repeat && !run->settings.quiet &&
-        bp_report_print(run->output, run->settings.rules, stderr, &trouble))
-        bp_error_print(&trouble);
-    return 0;
 }
 
 static int start(struct run *run, char **command, struct bp_error *error) {
@@ -381,19 +378,17 @@ static int start(struct run *run, char **command, struct bp_error *error) {
     run->target.argv = command;
     run->target.environment = run->environment;
     if (check_hooks(run, error) || check_python(run, error) || check_count(run, error) ||
-        use_device(run, error) || check_cuda(run, error))
+        check_tasks(run, error) || use_device(run, error) || check_cuda(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);
-    run->common = run->assigned;
     if (check_program(run)) {
-        run->profiled = prepare(run, &trouble) == 0;
-        if (!run->profiled)
+        if (prepare(run, &trouble))
             bp_note("%s. The target runs unprofiled", trouble.text);
+        else
+            run->profiled = true;
     }
-    int result = run_all(run, error);
-    bp_library_unlink(run->library);
-    return result;
+    return run_target(run, error);
 }
 
 int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
@@ -408,6 +403,7 @@ int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
             error->status = BP_RUN_FAILED;
         return error->status;
     }
-    forget_assignments(&run, 0);
+    for (size_t i = 0; i < run.assigned; i++)
+        free(run.environment[i]);
     return bp_target_leave(&run.target);
 }

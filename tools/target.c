@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +129,15 @@ void bp_target_wait(const struct bp_target *target) {
     siginfo_t info;
     while (waitid(P_PID, (id_t)target->pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
         ;
+}
+
+int bp_target_wait_for(struct bp_target *target, int milliseconds) {
+    if (target->pidfd == 0)
+        target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+    if (target->pidfd < 0)
+        return -1;
+    struct pollfd polled = {.fd = target->pidfd, .events = POLLIN};
+    return poll(&polled, 1, milliseconds) > 0;
 }
 
 void bp_target_reap(struct bp_target *target) {

@@ -16,6 +16,7 @@ struct bp_target {
     char **environment; /* assignments to add, "NAME=value", NULL-terminated; may be NULL */
     pid_t pid;
     int status; /* as from wait(2) */
+    int pidfd;  /* of bp_target_wait_for; 0 before */
 };
 
 /* Starts it. The error is set, with status 126 or 127 and a sentence, if it could not be
@@ -25,6 +26,9 @@ int bp_target_start(struct bp_target *target, struct bp_error *error);
 /* Returns when it has ended but before it is reaped, so that the caller can read the clock;
  * SIGINT and SIGQUIT are ignored, TERM, HUP, USR1 and USR2 are passed on. */
 void bp_target_wait(const struct bp_target *target);
+
+/* Waits that long at most; 0 while it runs. -1 where the kernel cannot do that. */
+int bp_target_wait_for(struct bp_target *target, int milliseconds);
 
 /* Reaps it and stores the status; signals are then ours again. */
 void bp_target_reap(struct bp_target *target);
