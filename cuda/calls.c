@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "cuda/internal.h"
+#include "interpose/source.h"
 #include "profile/clock.h"
 
 /* What an external id has room for. */
@@ -47,8 +48,11 @@ static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_op
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
                       const struct bp_registers *arguments) {
     struct bp_open_call *call = &own->open[own->depth];
-    *call = (struct bp_open_call){.start = bp_clock_now(bp_process.clock), .class = class};
+    *call = (struct bp_open_call){.class = class};
     call->node = ((const struct bp_node *)entry->node)->index;
+    if (bp_cuda_is_copy(class))
+        bp_source_site(bp_self, entry, arguments->ret, bp_cuda_copy_of(class, arguments).bytes);
+    call->start = bp_clock_now(bp_process.clock);
     if (bp_cuda.host_only) {
         bp_host_enter(call, arguments);
         return;

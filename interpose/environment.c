@@ -49,9 +49,9 @@ static void add(const char *name, const char *value) {
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
     static const char *const kept[] = {
-        "BATTPROF_HOOK",      "BATTPROF_WAIT",       "BATTPROF_CLOCK",
-        "BATTPROF_PYTHON",    "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",
-        "BATTPROF_CUDA_HASH", "BATTPROF_COUNT",      "BATTPROF_TASKS"};
+        "BATTPROF_HOOK",       "BATTPROF_WAIT",  "BATTPROF_CLOCK",     "BATTPROF_PYTHON",
+        "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",  "BATTPROF_CUDA_HASH", "BATTPROF_COUNT",
+        "BATTPROF_TASKS",      "BATTPROF_SAMPLE"};
     const char *cuda = bp_config_variable("BATTPROF_CUDA");
     state.count = 0;
     add("LD_PRELOAD", config->library);

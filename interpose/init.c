@@ -26,6 +26,7 @@
 #    include "interpose/object.h"
 #    include "interpose/process.h"
 #    include "interpose/python/python.h"
+#    include "interpose/sample/sampler.h"
 #    include "interpose/task_call.h"
 #    include "interpose/variables.h"
 #    include "profile/clock.h"
@@ -169,6 +170,7 @@ static void start(char **environment) {
     bp_process_join_tree(&config);
     bp_variables_note(environment);
     announce_hooks();
+    bp_sampler_init(bp_config_variable("BATTPROF_SAMPLE"));
     bp_process.on = 1;
     main_stack(&low, &high);
     if (on_main_thread())
@@ -180,6 +182,7 @@ static void start(char **environment) {
     bp_python_init(bp_config_variable("BATTPROF_PYTHON"),
                    bp_config_variable("BATTPROF_PYTHON_ALL"));
     bp_python_look();
+    bp_sampler_look();
     note_rate(bp_process.writer.header);
 }
 

@@ -13,6 +13,7 @@
 #include "interpose/hook.h"
 #include "interpose/object.h"
 #include "interpose/python/python.h"
+#include "interpose/sample/sampler.h"
 #include "interpose/source.h"
 
 void *bp_call_as(void *function, const void *ret, void *a, void *b, void *c);
@@ -56,6 +57,7 @@ static void *wrap_dlopen(const char *path, int flags) {
         bp_object_scan(((struct link_map *)handle)->l_ld, &state.opening);
         bp_object_pin(pin);
         bp_python_look();
+        bp_sampler_look();
     } else if (path && !(flags & RTLD_NOLOAD)) {
         bp_source_missing(path);
     }

@@ -7,6 +7,7 @@
 
 #include "interpose/hook.h"
 #include "interpose/patch.h"
+#include "interpose/sample/tables.h"
 #include "interpose/source.h"
 #include "interpose/task_call.h"
 #include "interpose/task_rules.h"
@@ -107,6 +108,7 @@ static void add_object(const struct bp_elf *elf) {
     if (strstr(base_name(path), "greenlet"))
         bp_process.copies_stacks = 1;
     describe(object, path);
+    bp_tables_add(&object->elf);
     state.count++;
     if (runtime_rank(elf->soname) >= 0)
         bp_hook_add_runtime(&object->elf, object->index);
@@ -143,6 +145,7 @@ static void forget_unloaded(void) {
         if (object->record)
             object->record->flags |= BP_OBJECT_GONE;
         bp_hook_forget(object->elf.low, object->elf.high);
+        bp_tables_remove(object->elf.low);
     }
 }
 

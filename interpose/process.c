@@ -15,6 +15,7 @@
 #include "interpose/environment.h"
 #include "interpose/hook.h"
 #include "interpose/log.h"
+#include "interpose/sample/sampler.h"
 #include "interpose/task.h"
 #include "profile/clock.h"
 #include "profile/tree.h"
@@ -268,6 +269,7 @@ void bp_process_reaped(pid_t pid, int status) {
 }
 
 static void before_fork(void) {
+    bp_sampler_before_fork();
     uint64_t mask = bp_lock(&bp_process.lock);
     state.fork_mask = mask;
     bp_thread_before_fork();
@@ -276,6 +278,7 @@ static void before_fork(void) {
 static void after_fork_parent(void) {
     bp_thread_after_fork_parent();
     bp_unlock(&bp_process.lock, state.fork_mask);
+    bp_sampler_after_fork();
 }
 
 /* The mappings are still the parent's file: move out before anything is recorded. */
@@ -300,7 +303,9 @@ static void after_fork_child(void) {
     claim_slot();
     state.ended = 0;
     bp_thread_after_fork_child();
+    bp_sampler_after_fork_child();
     bp_unlock(&bp_process.lock, mask);
+    bp_sampler_after_fork();
     if (error && !state.config.quiet)
         bp_log("forked process %d: no profile in %s: %s; the program goes on", bp_process.pid,
                state.config.directory, bp_log_reason(-error));

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "interpose/sample/timer.h"
 #include "interpose/task.h"
 #include "profile/clock.h"
 
@@ -104,6 +105,7 @@ struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late) {
     if (thread) {
         bp_wall_join(thread, thread->start);
         bp_self = thread;
+        bp_timer_begin(thread);
     }
     bp_signals_restore(mask);
     return thread;
@@ -165,6 +167,7 @@ void bp_thread_end(struct bp_thread *thread) {
     if (thread->state != BP_THREAD_LIVE)
         return;
     uint64_t signals = bp_signals_block();
+    bp_timer_end(thread);
     uint64_t now = clock_now();
     while (thread->current != (uint64_t)&thread->root)
         bp_thread_abandon(thread, now);

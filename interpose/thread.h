@@ -59,6 +59,8 @@ _Static_assert(sizeof(struct bp_edge) == 32, "edge");
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
 
+struct bp_stack;
+
 /* What a thread needs and nobody reads after its death. */
 struct bp_local {
     struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
@@ -77,6 +79,12 @@ struct bp_local {
     uint32_t key_rounds;
     void *source;                /* what the CUDA collector knows of the thread */
     struct bp_task_state *tasks; /* NULL before the first */
+    /* interpose/sample */
+    struct bp_stack *stack; /* made by the first sample */
+    uint32_t stack_busy;
+    int32_t timer;        /* its number + 1; 0: none */
+    uint64_t sampled_cpu; /* CPU time of the thread at its last sample, ns */
+    void *signal_stack;   /* stays when the thread ends, for the next one on this segment */
 };
 
 /* The stub's view of the argument registers, as stub.S stores them below the return address. */

@@ -24,12 +24,13 @@ enum bp_frame_kind {
     BP_FRAME_TRUNCATED = 3 /* a root: what is further out is unknown; `func` says why */
 };
 
-/* Frame flags. */
-#define BP_FRAME_EXACT                                                                               \
-    0x1u                     /* `address` is that of the instruction itself: the leaf, or a frame    \
-                                that a signal interrupted. Otherwise it is a return address, and the \
-                                call is the instruction before */
-#define BP_FRAME_SIGNAL 0x2u /* the program's signal handler was called here, by the kernel */
+/* Frame flags. EXACT: `address` is that of the instruction itself: the leaf, or a frame that a
+ * signal interrupted; otherwise it is a return address, and the call is the instruction before.
+ * SIGNAL: the kernel called a signal handler of the program from here. FUNCTION: `address` is the
+ * beginning of the function; where in it is not kept. */
+#define BP_FRAME_EXACT 0x1u
+#define BP_FRAME_SIGNAL 0x2u
+#define BP_FRAME_FUNCTION 0x4u
 
 /* Why a stack is truncated. */
 enum bp_truncation {
@@ -76,7 +77,7 @@ enum bp_sampler_state {
 };
 
 /* Sampler flags. */
-#define BP_SAMPLER_NATIVE 0x1u /* libunwind was found: native stacks are walked */
+#define BP_SAMPLER_NATIVE 0x1u /* native stacks are walked */
 #define BP_SAMPLER_PYTHON 0x2u /* Python frames are read */
 
 /* Once per process. taken = sum of the counts of CPU samples + dropped_full + dropped_busy. */
@@ -95,7 +96,7 @@ struct bp_sampler {
     uint32_t spare_number;
     uint64_t own_time; /* ticks in the handler: the sum of the samples' `own`, and the dropped */
     uint64_t spare[4];
-    char library[256]; /* path of libunwind */
+    char library[256]; /* path of the unwinder, if it is not battprof's own */
     char reason[192];  /* why it is not ON, or what went wrong first; "" if nothing did */
 };
 _Static_assert(sizeof(struct bp_sampler) == 584, "sampler");

@@ -31,6 +31,8 @@ struct settings {
     struct bp_words phases;
     struct bp_words samples;
     bool progress;
+    unsigned rate;
+    bool no_sample;
     const char *device;
     const char *cuda;
     bool check_transfers;
@@ -69,6 +71,11 @@ static const struct bp_option options[] = {
      bp_option_list, offsetof(struct settings, samples)},
     {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
      offsetof(struct settings, progress)},
+    {"rate", 0, "N",
+     "look N times a second of its CPU time at what each thread is doing (default 200)",
+     bp_option_number, offsetof(struct settings, rate)},
+    {"no-sample", 0, NULL, "do not look: no functions that are not intercepted", bp_option_flag,
+     offsetof(struct settings, no_sample)},
     {"device", 0, "DEVICE",
      "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
      "libcudart",
@@ -105,6 +112,7 @@ const struct bp_command bp_command_run = {
 };
 
 #define ENVIRONMENT 24
+#define MOST_SAMPLES 10000   /* a second: the finest clock tick of any kernel is 1 ms */
 #define LONGEST_VARIABLE 600 /* that the library takes */
 
 struct run {
@@ -117,6 +125,7 @@ struct run {
     char python[2048]; /* the same for BATTPROF_PYTHON */
     char count[2048];  /* and BATTPROF_COUNT */
     struct bp_task_rules tasks;
+    char rate[16]; /* for BATTPROF_SAMPLE */
     char library[PATH_MAX];
     char directory[PATH_MAX];
     struct bp_session session;
@@ -255,6 +264,14 @@ static int check_cuda(const struct run *run, struct bp_error *error) {
                         run->settings.cuda);
 }
 
+static int check_rate(struct run *run, struct bp_error *error) {
+    if (run->settings.rate > MOST_SAMPLES)
+        return bp_error_set(error, BP_USAGE, "run: --rate %u: at most %u a second",
+                            run->settings.rate, MOST_SAMPLES);
+    snprintf(run->rate, sizeof run->rate, "%u", run->settings.rate);
+    return 0;
+}
+
 /* The driver opens what the variable names and tells it when CUDA starts. */
 static void assign_cuda(struct run *run) {
     const char *mode = run->settings.cuda, *other = getenv("CUDA_INJECTION64_PATH");
@@ -283,6 +300,10 @@ static void fill_environment(struct run *run) {
         assign(run, "BATTPROF_COUNT", run->count);
     if (run->tasks.used)
         assign(run, "BATTPROF_TASKS", run->tasks.text);
+    if (run->settings.no_sample)
+        assign(run, "BATTPROF_SAMPLE", "0");
+    else if (run->settings.rate)
+        assign(run, "BATTPROF_SAMPLE", run->rate);
     assign_cuda(run);
 }
 
@@ -378,7 +399,8 @@ static int start(struct run *run, char **command, struct bp_error *error) {
     run->target.argv = command;
     run->target.environment = run->environment;
     if (check_hooks(run, error) || check_python(run, error) || check_count(run, error) ||
-        check_tasks(run, error) || use_device(run, error) || check_cuda(run, error))
+        check_tasks(run, error) || use_device(run, error) || check_cuda(run, error) ||
+        check_rate(run, error))
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "interpose/python/api.h"
+#include "interpose/sample/names.h"
 
 #define FIRST_SLOTS 4096
 #define RECORDS 1024          /* made at a time */
@@ -197,8 +198,10 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     if ((known->chosen || known->counted) && strncmp(what.module, "__m", 3) == 0)
         what.module = stem; /* run as a script: __main__ says nothing */
     struct bp_stub *stub = bp_source_function(&what);
-    if (stub)
+    if (stub) {
         bp_py_frames[stub->func] = known->chosen ? BP_PY_FRAME_DSL : BP_PY_FRAME_OTHER;
+        bp_names_note(what.file, what.line, what.name, stub->func);
+    }
     bp_py_drop(name);
     bp_py_drop(file);
     return stub;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The signal: takes one sample of the thread it interrupts. It runs on an alternate stack, with all
+ * signals blocked, at any instruction of the target or of ours outside of locks. It allocates
+ * nothing but pages, changes no errno, and its only lock is one that is never held with signals
+ * open.
+ */
+#include <sys/ucontext.h>
+
+#include "interpose/sample/sampler.h"
+#include "interpose/sample/stack.h"
+#include "profile/clock.h"
+
+/* Where a thread has given itself an alternate stack of the smallest size, there is room for the
+ * instruction that was interrupted and no more. */
+#define ROOM (8u << 10)
+
+/* A signal may have waited, blocked, for longer than what it stands for: a sample weighs no more
+ * than so much CPU time, or two periods. A clock tick is 10 ms at most. */
+#define HEAVIEST 20000000
+
+static void read_registers(struct bp_cfi_registers *registers, const ucontext_t *context) {
+    static const uint8_t order[BP_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (unsigned i = 0; i < BP_REGS; i++)
+        registers->r[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+    registers->known = (1u << BP_REGS) - 1;
+}
+
+static int has_room(const struct bp_thread *thread, const ucontext_t *context) {
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    uint64_t low = (uint64_t)context->uc_stack.ss_sp;
+    const struct bp_local *local = (const struct bp_local *)thread->local;
+    if (!(context->uc_stack.ss_flags & SS_DISABLE) && here >= low &&
+        here - low < context->uc_stack.ss_size)
+        return here - low >= ROOM;
+    return here - local->stack_low >= ROOM;
+}
+
+static uint64_t weigh(const struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    uint64_t now = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t weight = now - local->sampled_cpu, limit = 2 * bp_sampling.period;
+    limit = limit > HEAVIEST ? limit : HEAVIEST;
+    local->sampled_cpu = now;
+    return weight < limit ? weight : limit;
+}
+
+static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontext_t *context,
+                 uint64_t begin) {
+    struct bp_sampler *record = bp_sampling.record;
+    struct bp_cfi_registers registers;
+    uint64_t weight = weigh(thread);
+    const struct bp_entry *current = (const struct bp_entry *)thread->current;
+    uint32_t node = ((const struct bp_node *)current->node)->index;
+    read_registers(&registers, context);
+    if (has_room(thread, context))
+        bp_stack_read(stack, thread, &registers, 1);
+    else
+        bp_stack_read_pc(stack, registers.r[BP_REG_RA]);
+    if (stack->truncation < BP_TRUNCATIONS)
+        bp_sampler_count(&record->truncated[stack->truncation]);
+    uint32_t frame = bp_stack_fold(stack, thread);
+    struct bp_sample *sample =
+        frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_CPU);
+    uint64_t own = bp_clock_now(bp_process.clock) - begin;
+    __atomic_fetch_add(&record->own_time, own, __ATOMIC_RELAXED);
+    if (!sample) {
+        bp_sampler_count(&record->dropped_full);
+        return;
+    }
+    sample->weight += weight;
+    sample->own += own;
+    __atomic_store_n(&sample->count, sample->count + 1, __ATOMIC_RELAXED);
+}
+
+/* Somebody else sent it: what happens is what would happen without us. */
+static void yield_to_default(int number) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    bp_sampler_stop("the program was sent the signal of sampling");
+    sigaction(number, &action, NULL);
+    BP_SYS3(SYS_tgkill, BP_SYS0(SYS_getpid), BP_SYS0(SYS_gettid), number);
+}
+
+void bp_handler_take(int number, siginfo_t *info, void *context) {
+    if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &bp_sampling) {
+        yield_to_default(number);
+        return;
+    }
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    struct bp_thread *thread = bp_self;
+    int live = thread && thread->state == BP_THREAD_LIVE;
+    struct bp_stack *stack = live ? bp_stack_enter(thread) : NULL;
+    bp_sampler_count(&bp_sampling.record->taken);
+    if (!stack) {
+        bp_sampler_count(&bp_sampling.record->dropped_busy);
+        return;
+    }
+    take(thread, stack, context, begin);
+    bp_stack_leave(thread);
+}

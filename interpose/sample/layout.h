@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where things are in CPython's structures, by minor version; offsets in bytes. tests/python
+ * compares them with the headers of the interpreters it finds.
+ */
+#ifndef BP_INTERPOSE_SAMPLE_LAYOUT_H
+#define BP_INTERPOSE_SAMPLE_LAYOUT_H
+
+#include <stdint.h>
+
+enum bp_layout_place {
+    BP_PLACE_BYTES,  /* int: offset of the last instruction in bytes */
+    BP_PLACE_WORDS,  /* int: the same in units of two bytes */
+    BP_PLACE_POINTER /* address of the instruction */
+};
+
+enum bp_layout_lines {
+    BP_LINES_NOTAB, /* 3.8, 3.9: pairs (bytes, lines) */
+    BP_LINES_TABLE, /* 3.10: the same, lines of a range first */
+    BP_LINES_SPANS  /* 3.11 and later: variable length */
+};
+
+struct bp_layout {
+    int minor;
+    /* PyThreadState: the innermost frame, or a structure that has it at `indirect`. */
+    uint16_t current;
+    int16_t indirect; /* -1: none */
+    /* A frame. */
+    uint16_t previous, code, instruction;
+    uint16_t owner; /* 0: every frame has a call of its own in C */
+    uint8_t entry;  /* what `owner` holds in a frame that C code has called: 3.11; or in the frame
+                       that stands between it and its caller: 3.12 */
+    uint8_t place;  /* enum bp_layout_place */
+    uint8_t lines;  /* enum bp_layout_lines */
+    /* PyCodeObject. */
+    uint16_t filename, name, qualname, line, table, instructions;
+    /* PyUnicodeObject: where the characters are, ASCII or not. */
+    uint16_t ascii, wide;
+};
+
+/* The same in all versions. */
+#define BP_LAYOUT_TYPE 8        /* of an object */
+#define BP_LAYOUT_SIZE 16       /* of a bytes object, and of a text in characters */
+#define BP_LAYOUT_BYTES 32      /* of a bytes object */
+#define BP_LAYOUT_TEXT_STATE 32 /* bits: kind 2..4, compact 5, ASCII 6 */
+
+extern const struct bp_layout bp_layouts[] __attribute__((visibility("hidden")));
+#define BP_LAYOUTS 6
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The line of an instruction of Python code, from the table of its code object.
+ */
+#ifndef BP_INTERPOSE_SAMPLE_LINES_H
+#define BP_INTERPOSE_SAMPLE_LINES_H
+
+#include "interpose/sample/layout.h"
+#include "interpose/sample/safe.h"
+
+/* `table` is the address of the bytes object, `place` the offset of the instruction in bytes,
+ * `first` the function's first line. 0 if the instruction has no line. */
+uint32_t bp_lines_find(const struct bp_layout *layout, struct bp_safe *safe, uint64_t table,
+                       uint32_t place, uint32_t first);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/sample/sampler.h"
+
+#include <signal.h>
+
+#include "interpose/object.h"
+#include "interpose/sample/names.h"
+#include "interpose/sample/python.h"
+#include "interpose/sample/stack.h"
+
+#define DEFAULT_RATE 200 /* a second: 5 ms */
+#define HIGHEST_RATE 10000
+#define LOWEST_SIGNAL 35 /* glibc keeps the first real-time signals for itself */
+#define HIGHEST_SIGNAL 64
+
+static uint32_t parse_rate(const char *text) {
+    uint32_t rate = 0;
+    if (!text)
+        return DEFAULT_RATE;
+    for (; *text >= '0' && *text <= '9' && rate < HIGHEST_RATE; text++)
+        rate = 10 * rate + (uint32_t)(*text - '0');
+    return rate > HIGHEST_RATE ? HIGHEST_RATE : rate;
+}
+
+/* What stands in for a record that finds no memory, and keeps one over fork. */
+static struct bp_sampler spare;
+
+static struct bp_sampler *make_record(void) {
+    struct bp_chunk *chunk = bp_writer_chunk(&bp_process.writer, BP_SAMPLER, BP_NO_THREAD, 0, 1);
+    if (!chunk)
+        return &spare;
+    chunk->count = 1;
+    return bp_chunk_items(chunk);
+}
+
+void bp_sampler_note(const char *reason) {
+    struct bp_sampler *record = bp_sampling.record;
+    size_t used = 0;
+    if (*record->reason)
+        return;
+    for (; reason[used] && used + 1 < sizeof record->reason; used++)
+        record->reason[used] = reason[used];
+    record->reason[used] = '\0';
+}
+
+void bp_sampler_flag(uint32_t flag) {
+    __atomic_fetch_or(&bp_sampling.record->flags, flag, __ATOMIC_RELAXED);
+}
+
+/* One that nobody handles, ignores or blocks; from the top, where programs begin last. */
+static int choose_signal(void) {
+    uint64_t blocked = 0;
+    BP_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, BP_KERNEL_SIGSET);
+    for (int number = HIGHEST_SIGNAL; number >= LOWEST_SIGNAL; number--) {
+        struct sigaction action;
+        if (!(blocked >> (number - 1) & 1) && sigaction(number, NULL, &action) == 0 &&
+            action.sa_handler == SIG_DFL)
+            return number;
+    }
+    return 0;
+}
+
+/* All signals wait while a sample is taken: a handler of the program could leave by longjmp. */
+static int install(int number) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    action.sa_sigaction = bp_handler_take;
+    sigfillset(&action.sa_mask);
+    return sigaction(number, &action, NULL);
+}
+
+static void start(uint32_t rate) {
+    struct bp_sampler *record = bp_sampling.record;
+    int number = choose_signal();
+    record->rate = rate;
+    bp_sampling.period = 1000000000u / rate;
+    if (!number || install(number) != 0) {
+        bp_sampler_note("the program uses or blocks all real-time signals");
+        return;
+    }
+    record->signal = (uint32_t)number;
+    record->state = BP_SAMPLER_ON;
+    record->flags = BP_SAMPLER_NATIVE;
+    bp_signals_init();
+    bp_sampling.signal = number;
+}
+
+void bp_sampler_init(const char *text) {
+    uint32_t rate = parse_rate(text);
+    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_sampling.record = make_record();
+    bp_unlock(&bp_process.lock, mask);
+    if (rate)
+        start(rate);
+    else
+        bp_sampler_note("not asked for");
+}
+
+void bp_sampler_look(void) {
+    struct bp_elf elf;
+    if (bp_object_at((uint64_t)bp_sampler_look, &elf))
+        bp_walk_init(elf.low, elf.high);
+    bp_python_find();
+}
+
+void bp_sampler_stop(const char *reason) {
+    if (!bp_sampling.signal)
+        return;
+    bp_timer_stop_all();
+    bp_sampling.record->state = BP_SAMPLER_STOPPED;
+    bp_sampler_note(reason);
+}
+
+void bp_sampler_before_fork(void) {
+    bp_names_before_fork();
+    spare = *bp_sampling.record;
+}
+
+void bp_sampler_after_fork(void) {
+    bp_names_after_fork();
+}
+
+/* The child's file begins without samples; what is on or off, and why, stays. */
+static void renew_record(void) {
+    struct bp_sampler before = spare;
+    struct bp_sampler *record = make_record();
+    *record = (struct bp_sampler){
+        .state = before.state, .flags = before.flags, .rate = before.rate, .signal = before.signal};
+    bp_sampling.record = record;
+    bp_sampler_note(before.reason);
+}
+
+void bp_sampler_after_fork_child(void) {
+    renew_record();
+    if (bp_self) {
+        struct bp_local *local = (struct bp_local *)bp_self->local;
+        if (local->stack)
+            bp_stack_reset(local->stack);
+        bp_timer_after_fork(bp_self);
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sampling as a whole: it is asked for, starts with the process, and yields to a program that needs
+ * its signal. What happened to it is in the file's bp_sampler.
+ */
+#ifndef BP_INTERPOSE_SAMPLE_SAMPLER_H
+#define BP_INTERPOSE_SAMPLE_SAMPLER_H
+
+#include <signal.h>
+
+#include "interpose/sample/timer.h"
+
+/* `rate` is the value of BATTPROF_SAMPLE, samples per second of a thread's CPU time: NULL for the
+ * default, "0" for none. Before the first thread begins. */
+void bp_sampler_init(const char *rate);
+
+/* At slow moments: libraries came. */
+void bp_sampler_look(void);
+
+/* The program needs the signal: never again. */
+void bp_sampler_stop(const char *reason);
+
+/* Around fork, outside of the process lock; and in the child while it is held. */
+void bp_sampler_before_fork(void);
+void bp_sampler_after_fork(void);
+void bp_sampler_after_fork_child(void);
+
+/* For the record: what went wrong first; what works; one more of something. */
+void bp_sampler_note(const char *reason);
+void bp_sampler_flag(uint32_t flag);
+
+static inline void bp_sampler_count(uint64_t *counter) {
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* handler.c */
+void bp_handler_take(int number, siginfo_t *info, void *context);
+
+/* signals.c: keep the program from seeing our signal. */
+void bp_signals_init(void);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/sample/stack.h"
+
+#include "interpose/sample/names.h"
+#include "interpose/sample/sampler.h"
+
+#define RED_ZONE 128
+
+static struct bp_local *local_of(const struct bp_thread *thread) {
+    return (struct bp_local *)thread->local;
+}
+
+struct bp_stack *bp_stack_enter(struct bp_thread *thread) {
+    struct bp_local *local = local_of(thread);
+    if (local->stack_busy)
+        return NULL;
+    local->stack_busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!local->stack) {
+        struct bp_stack *stack = bp_pages_new(sizeof *stack);
+        if (stack) {
+            stack->frames.kind = BP_FRAMES;
+            stack->frames.key = sizeof(struct bp_frame);
+            stack->samples.kind = BP_SAMPLES;
+            stack->samples.key = offsetof(struct bp_sample, spare);
+        }
+        local->stack = stack;
+    }
+    if (!local->stack)
+        local->stack_busy = 0;
+    return local->stack;
+}
+
+void bp_stack_leave(struct bp_thread *thread) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    local_of(thread)->stack_busy = 0;
+}
+
+void bp_stack_reset(struct bp_stack *stack) {
+    bp_list_reset(&stack->frames);
+    bp_list_reset(&stack->samples);
+    for (unsigned i = 0; i < BP_SITES; i++)
+        stack->sites[i].key = 0;
+}
+
+static void emit(struct bp_stack *stack, const struct bp_place *place) {
+    if (stack->count == BP_WALK_DEPTH) {
+        stack->truncation = BP_TRUNCATED_DEPTH;
+        return;
+    }
+    struct bp_place *to = &stack->places[stack->count++];
+    *to = *place;
+    /* Else every instruction of the interpreter would be a frame below every Python function. */
+    if (to->kind == BP_FRAME_NATIVE && to->start &&
+        (bp_python_is_inside(to->address) || stack->frames.count > BP_LIST_LIMIT / 2)) {
+        to->address = to->start;
+        to->flags |= BP_FRAME_FUNCTION;
+    }
+}
+
+/* One Python frame; 0 if its code object makes no sense after all. */
+static int emit_python(struct bp_stack *stack, const struct bp_python_frame *frame) {
+    struct bp_place place = {.kind = BP_FRAME_PYTHON};
+    if (!bp_python_name(&stack->python, &stack->walk.safe, frame, &place.func, &place.line))
+        return 0;
+    emit(stack, &place);
+    return 1;
+}
+
+static uint32_t count_evals(const struct bp_walk *walk) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < walk->count; i++)
+        count += walk->places[i].kind == BP_FRAME_NATIVE &&
+                 bp_python_is_eval(walk->places[i].address - 1);
+    return count;
+}
+
+static uint32_t count_entries(const struct bp_python *python) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < python->count; i++)
+        count += python->frames[i].entry;
+    return count;
+}
+
+/* Whether each call of the interpreter on the native stack is one run of Python frames. If not, a
+ * part of the interpreter is where we do not know it, and nobody can say what lies between. */
+static int corresponds(const struct bp_stack *stack) {
+    uint32_t evals = count_evals(&stack->walk), entries = count_entries(&stack->python);
+    if (stack->walk.truncation == BP_TRUNCATIONS && !stack->python.cut)
+        return evals == entries;
+    return evals <= entries || stack->python.cut;
+}
+
+/* Python frames from `at` on, up to and with the one that C code called, or all; the next one. */
+static uint32_t emit_run(struct bp_stack *stack, uint32_t at, int all) {
+    const struct bp_python *python = &stack->python;
+    while (at < python->count) {
+        const struct bp_python_frame *frame = &python->frames[at++];
+        if (!emit_python(stack, frame))
+            bp_sampler_count(&bp_sampling.record->python_lost);
+        if (frame->entry && !all)
+            break;
+    }
+    return at;
+}
+
+/* In the place of each call of the interpreter the Python functions that it ran; between them the
+ * interpreter's own functions are left out. If it does not correspond, all Python functions stand
+ * in the place of the innermost call, and what was called between them is left out. */
+static void join(struct bp_stack *stack) {
+    const struct bp_walk *walk = &stack->walk;
+    int strict = corresponds(stack);
+    uint32_t at = 0, evals = 0, all = count_evals(walk);
+    for (uint32_t i = 0; i < walk->count; i++) {
+        const struct bp_place *place = &walk->places[i];
+        int native = place->kind == BP_FRAME_NATIVE;
+        if (native && bp_python_is_eval(place->address - 1)) {
+            evals++;
+            at = emit_run(stack, at, !strict);
+        } else if (!evals ||
+                   (evals == all || strict ? !native || !bp_python_is_inside(place->address)
+                                           : !native)) {
+            emit(stack, place);
+        }
+    }
+    /* The walk ended before the interpreter, or on a stack that is not the interpreter's. */
+    emit_run(stack, at, 1);
+    if (stack->python.cut && stack->truncation == BP_TRUNCATIONS)
+        stack->truncation = BP_TRUNCATED_DEPTH;
+}
+
+void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
+                   const struct bp_cfi_registers *registers, int exact) {
+    const struct bp_local *local = local_of(thread);
+    struct bp_walk *walk = &stack->walk;
+    uint64_t sp = registers->r[BP_REG_RSP];
+    int own = sp >= local->stack_low && sp < local->stack_high;
+    bp_safe_begin(&walk->safe, own ? sp - RED_ZONE : 0, own ? local->stack_high : 0);
+    bp_walk_from(walk, registers, exact);
+    stack->count = 0;
+    stack->truncation = walk->truncation;
+    if (bp_python_read(&stack->python, &walk->safe) < 0) {
+        bp_sampler_count(&bp_sampling.record->python_lost);
+        stack->python.count = 0;
+    }
+    join(stack);
+}
+
+void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc) {
+    struct bp_place place = {.address = pc, .kind = BP_FRAME_NATIVE, .flags = BP_FRAME_EXACT};
+    stack->count = 0;
+    stack->truncation = BP_TRUNCATED_STACK;
+    emit(stack, &place);
+}
+
+/* The node of an entry if it is open in this thread, found from `open` outwards; `open` follows. */
+static uint32_t node_of(const struct bp_thread *thread, uint64_t entry,
+                        const struct bp_entry **open) {
+    const struct bp_local *local = local_of(thread);
+    for (const struct bp_entry *e = *open; e != &thread->root;
+         e = (const struct bp_entry *)e->parent)
+        if ((uint64_t)(e == &thread->alias ? local->inherited : e) == entry) {
+            *open = (const struct bp_entry *)e->parent;
+            return ((const struct bp_node *)e->node)->index;
+        }
+    return BP_NO_NODE;
+}
+
+/* Stubs become nodes. One whose call is not open here, as that of a coroutine of another thread,
+ * is left out. */
+static void find_nodes(struct bp_stack *stack, const struct bp_thread *thread) {
+    const struct bp_entry *open = (const struct bp_entry *)thread->current;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < stack->count; i++) {
+        struct bp_place *place = &stack->places[i];
+        if (place->kind == BP_FRAME_LEDGER) {
+            place->func = node_of(thread, place->entry, &open);
+            if (place->func == BP_NO_NODE)
+                continue;
+        }
+        stack->places[kept++] = *place;
+    }
+    stack->count = kept;
+}
+
+uint32_t bp_stack_fold(struct bp_stack *stack, struct bp_thread *thread) {
+    struct bp_frame frame = {.parent = BP_NO_FRAME, .kind = BP_FRAME_TRUNCATED};
+    uint32_t leaf = BP_NO_FRAME;
+    find_nodes(stack, thread);
+    frame.func = stack->truncation;
+    if (stack->truncation != BP_TRUNCATIONS && !bp_list_get(&stack->frames, thread, &frame, &leaf))
+        return BP_NO_FRAME;
+    for (uint32_t i = stack->count; i-- > 0;) {
+        const struct bp_place *place = &stack->places[i];
+        frame = (struct bp_frame){leaf,           place->kind, place->flags,
+                                  place->address, place->func, place->line};
+        if (!bp_list_get(&stack->frames, thread, &frame, &leaf))
+            return BP_NO_FRAME;
+    }
+    return leaf;
+}
+
+struct bp_sample *bp_stack_sample(struct bp_stack *stack, const struct bp_thread *thread,
+                                  uint32_t node, uint32_t frame, uint32_t kind) {
+    struct bp_sample key = {.node = node, .frame = frame, .kind = kind};
+    uint32_t index;
+    return bp_list_get(&stack->samples, thread, &key, &index);
+}

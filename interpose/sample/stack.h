@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A sampled stack on its way into the file: native and Python frames joined, then folded into the
+ * thread's frames. One per thread, in memory of its own; made when it is first needed.
+ */
+#ifndef BP_INTERPOSE_SAMPLE_STACK_H
+#define BP_INTERPOSE_SAMPLE_STACK_H
+
+#include "interpose/sample/list.h"
+#include "interpose/sample/python.h"
+#include "interpose/sample/walk.h"
+
+#define BP_SITES 256 /* call paths of copies that are known again, direct-mapped */
+
+struct bp_site {
+    uint64_t key;
+    struct bp_sample *sample;
+    uint64_t calls;
+};
+
+struct bp_stack {
+    struct bp_list frames;
+    struct bp_list samples;
+    uint32_t count;
+    uint32_t truncation;                   /* as in bp_walk */
+    struct bp_place places[BP_WALK_DEPTH]; /* joined, innermost first */
+    struct bp_site sites[BP_SITES];
+    struct bp_walk walk;
+    struct bp_python python;
+};
+
+/* In a forked child: as if there had been no sample yet. */
+void bp_stack_reset(struct bp_stack *stack);
+
+/* The thread's; NULL without memory, or while it is in use. Give it back with bp_stack_leave. */
+struct bp_stack *bp_stack_enter(struct bp_thread *thread);
+void bp_stack_leave(struct bp_thread *thread);
+
+/* Read what is called by what, from these registers outwards. */
+void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
+                   const struct bp_cfi_registers *registers, int exact);
+
+/* The stack without callers of its innermost instruction, where there is no room to walk. */
+void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc);
+
+/* Its innermost frame in the file; BP_NO_FRAME when there is no room. */
+uint32_t bp_stack_fold(struct bp_stack *stack, struct bp_thread *thread);
+
+/* The sample of (node, frame, kind); NULL when there is no room. */
+struct bp_sample *bp_stack_sample(struct bp_stack *stack, const struct bp_thread *thread,
+                                  uint32_t node, uint32_t frame, uint32_t kind);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The native stack of the calling thread, from a signal handler or from a call. Steps follow call
+ * frame information and nothing else: where it ends the stack is truncated, never guessed. Our
+ * stubs keep the return address in an entry, which rbx points to.
+ */
+#ifndef BP_INTERPOSE_SAMPLE_WALK_H
+#define BP_INTERPOSE_SAMPLE_WALK_H
+
+#include "interpose/sample/cfi.h"
+#include "interpose/thread.h"
+
+/* Frames of one stack that are kept, the innermost ones. */
+#define BP_WALK_DEPTH 512
+#define BP_WALK_CACHE 1024
+
+/* One frame, innermost first. */
+struct bp_place {
+    uint64_t address;
+    uint64_t start; /* of the function; 0 if unknown */
+    uint64_t entry; /* LEDGER: address of the entry */
+    uint32_t func;  /* as in bp_frame */
+    uint32_t line;
+    uint16_t kind; /* enum bp_frame_kind */
+    uint16_t flags;
+    uint32_t unused;
+};
+
+/* What most instructions need to know: the frame's address is a register and an offset, and what
+ * is saved lies at offsets from it. */
+struct bp_walk_step {
+    uint64_t pc; /* that was looked up; 0: unused */
+    uint64_t start;
+    int32_t cfa;
+    uint8_t cfa_register;
+    uint8_t unused;
+    int16_t ra;
+    int16_t saved[6]; /* rbx, rbp, r12 to r15; 0: not saved */
+    uint32_t padding;
+};
+
+/* A thread's memory for it: too much for a stack. */
+struct bp_walk {
+    struct bp_safe safe;
+    struct bp_cfi cfi;
+    struct bp_walk_step steps[BP_WALK_CACHE];
+    struct bp_place places[BP_WALK_DEPTH];
+    uint32_t count;
+    uint32_t truncation; /* enum bp_truncation, or BP_TRUNCATIONS: the stack is whole */
+};
+
+/* From these registers outwards; pcs of `low` to `high`, our own library, are left out. `exact`:
+ * the pc is that of an instruction, not a return address. */
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers, int exact);
+
+/* Once: where our own code is. */
+void bp_walk_init(uint64_t low, uint64_t high);
+
+/* The registers of the calling function, as far as a caller's frame can need them. */
+static inline __attribute__((always_inline)) void bp_walk_here(struct bp_cfi_registers *registers) {
+    uint64_t *r = registers->r;
+    __asm__ volatile("mov %%rbx, 24(%0)\n\t"
+                     "mov %%rbp, 48(%0)\n\t"
+                     "mov %%rsp, 56(%0)\n\t"
+                     "mov %%r12, 96(%0)\n\t"
+                     "mov %%r13, 104(%0)\n\t"
+                     "mov %%r14, 112(%0)\n\t"
+                     "mov %%r15, 120(%0)\n\t"
+                     "lea 0f(%%rip), %%rcx\n\t"
+                     "mov %%rcx, 128(%0)\n"
+                     "0:"
+                     :
+                     : "r"(r)
+                     : "rcx", "memory");
+    registers->known =
+        1u << BP_REG_RBX | 1u << BP_REG_RBP | 1u << BP_REG_RSP | 0xfu << 12 | 1u << BP_REG_RA;
+}
+
+#endif
