@@ -79,21 +79,29 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
 }
 
 /* Opening libcupti takes milliseconds, within the caller's time: the profiler's own, like those of
- * the constructor, if the caller is the program itself. */
-static int is_collecting(const struct bp_thread *thread, const struct bp_entry *entry) {
-    uint64_t begin = bp_clock_now(bp_process.clock);
-    if (bp_cuda_start_once() && thread->index == 0 && entry->parent == (uint64_t)&thread->root)
-        bp_process.writer.header->startup += bp_clock_now(bp_process.clock) - begin;
+ * the constructor, if the caller is the program itself. Otherwise it is `begin`'s: when our part of
+ * the call began. */
+static int is_collecting(const struct bp_thread *thread, const struct bp_entry *entry,
+                         uint64_t *begin) {
+    *begin = entry->start;
+    if (bp_cuda_start_once() && thread->index == 0 && entry->parent == (uint64_t)&thread->root) {
+        uint64_t now = bp_clock_now(bp_process.clock);
+        bp_process.writer.header->startup += now - *begin;
+        *begin = now;
+    }
     return bp_cuda_is_collecting();
 }
 
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
                    const struct bp_registers *arguments) {
     int saved = errno;
-    struct bp_cuda_thread *own = is_collecting(thread, entry) ? thread_get(thread) : NULL;
+    uint64_t begin;
+    struct bp_cuda_thread *own = is_collecting(thread, entry, &begin) ? thread_get(thread) : NULL;
     if (own) {
-        if (own->depth < BP_CUDA_NESTING)
+        if (own->depth < BP_CUDA_NESTING) {
             open_call(own, entry, class, arguments);
+            own->open[own->depth].begin = begin;
+        }
         begin_change(own);
         own->depth++;
         end_change(own);
@@ -101,11 +109,18 @@ void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     errno = saved;
 }
 
+static uint32_t limited(uint64_t ticks) {
+    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
 static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
                        const struct bp_entry *entry, uint64_t now) {
     struct bp_queued_call *to = &own->queue[own->head % BP_CUDA_QUEUE];
+    uint64_t after = bp_clock_now(bp_process.clock) - now;
     to->interval = (struct bp_call_interval){entry->start, now, own->index, call->node};
     to->class = call->class;
+    to->own = limited(entry->start - call->begin + after + own->drained);
+    own->drained = 0;
     __atomic_store_n(&own->head, own->head + 1, __ATOMIC_RELEASE);
 }
 
@@ -134,9 +149,11 @@ static void drain_own(struct bp_cuda_thread *own) {
         bp_flush_kick();
     if (waiting < BP_CUDA_QUEUE)
         return;
+    uint64_t begin = bp_clock_now(bp_process.clock);
     uint64_t mask = bp_lock(&bp_cuda.lock);
     bp_cuda_drain(own);
     bp_unlock(&bp_cuda.lock, mask);
+    own->drained = limited(bp_clock_now(bp_process.clock) - begin);
 }
 
 void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned class, uint64_t now,
@@ -150,17 +167,17 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     if (bp_cuda.host_only) {
         own->depth = depth;
         if (depth < BP_CUDA_NESTING)
-            bp_host_leave(own, &own->open[depth], entry->start, now, result);
+            bp_host_leave(own, &own->open[depth], entry, now, result);
         errno = saved;
         return;
     }
+    if (depth < BP_CUDA_NESTING)
+        close_call(own, &own->open[depth], result);
     begin_change(own);
     if (depth < BP_CUDA_NESTING)
         queue_call(own, &own->open[depth], entry, now);
     own->depth = depth;
     end_change(own);
-    if (depth < BP_CUDA_NESTING)
-        close_call(own, &own->open[depth], result);
     drain_own(own);
     errno = saved;
 }

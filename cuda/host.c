@@ -4,6 +4,7 @@
  * time of a call that waits for the device is all there is; kernels that it waited for are in it.
  */
 #include "cuda/internal.h"
+#include "profile/clock.h"
 
 void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments) {
     if (!bp_cuda_is_copy(call->class))
@@ -13,42 +14,39 @@ void bp_host_enter(struct bp_open_call *call, const struct bp_registers *argumen
         call->content = bp_content_look(&call->copy);
 }
 
-static struct bp_work_record describe(const struct bp_cuda_thread *own,
-                                      const struct bp_open_call *call, uint64_t start,
-                                      uint64_t end) {
-    return (struct bp_work_record){
-        .start = start,
-        .end = end,
-        .bytes = call->copy.bytes,
-        .thread = own->index,
-        .node = call->node,
-        .direction = (uint8_t)call->copy.direction,
-        .flags = (uint8_t)(BP_TRANSFER_HOST_ONLY |
-                           (bp_cuda_blocks(call->class) ? 0 : BP_TRANSFER_ASYNC))};
+static uint8_t flags_of(unsigned class) {
+    return (uint8_t)(BP_TRANSFER_HOST_ONLY | (bp_cuda_blocks(class) ? 0 : BP_TRANSFER_ASYNC));
 }
 
-static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call, uint64_t start,
-                     uint64_t end) {
+static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call,
+                     const struct bp_entry *entry, uint64_t now) {
     int direction = call->copy.direction;
     int waits = bp_cuda_blocks(call->class) && (direction == BP_H2D || direction == BP_D2H);
-    struct bp_work_record work = describe(own, call, start, end);
+    struct bp_work_record work = {.start = entry->start,
+                                  .end = now,
+                                  .bytes = call->copy.bytes,
+                                  .thread = own->index,
+                                  .node = call->node,
+                                  .direction = (uint8_t)direction,
+                                  .flags = flags_of(call->class)};
+    uint64_t cost = entry->start - call->begin + bp_clock_now(bp_process.clock) - now;
     uint64_t mask = bp_lock(&bp_cuda.lock);
-    uint32_t index = bp_sums_host_copy(&work, waits);
+    uint32_t index = bp_sums_host_copy(&work, waits, cost);
     struct bp_transfer *transfer = bp_sums_transfer_at(index);
     if (transfer)
-        bp_content_count(transfer, call->content, work.bytes, waits ? end - start : 0);
+        bp_content_count(transfer, call->content, work.bytes, waits ? now - entry->start : 0);
     bp_unlock(&bp_cuda.lock, mask);
     if (bp_cuda.hash && direction == BP_D2H)
         bp_content_later(own, &call->copy, 0, index);
 }
 
-void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call, uint64_t start,
-                   uint64_t end, const uint64_t *result) {
+void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
+                   const struct bp_entry *entry, uint64_t now, const uint64_t *result) {
     int succeeded = result && (uint32_t)*result == 0;
     if (bp_cuda_is_copy(call->class) && succeeded) {
         bp_cuda_copy_resolve(&call->copy);
         if (call->copy.direction >= 0)
-            add_copy(own, call, start, end);
+            add_copy(own, call, entry, now);
         else if (call->copy.direction == BP_COPY_UNTOLD)
             __atomic_add_fetch(&bp_sums.collector->untold_copies, 1, __ATOMIC_RELAXED);
     }

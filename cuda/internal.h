@@ -17,11 +17,12 @@
 struct bp_queued_call {
     struct bp_call_interval interval;
     uint32_t class;
-    uint32_t unused;
+    uint32_t own; /* ticks of ours before and after it */
 };
 
 /* A call that is open. */
 struct bp_open_call {
+    uint64_t begin; /* of our own part of it */
     uint64_t start;
     uint32_t node;
     uint32_t slot; /* sequence of its awaited work, 0 if it submits none */
@@ -49,6 +50,7 @@ struct bp_cuda_thread {
     struct bp_later later[BP_CUDA_LATER];
     uint32_t later_count;
     uint32_t launch_node; /* of its last launch, for kernel wait without kernel records */
+    uint32_t drained;     /* ticks it took to empty the queue, for the next call to count */
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
     struct bp_queued_call queue[BP_CUDA_QUEUE];
@@ -133,7 +135,7 @@ struct bp_transfer *bp_sums_transfer_at(uint32_t index);
  */
 void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended);
 /* A copy without records of the device: all of its call's time. Its index. */
-uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks);
+uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks, uint64_t own);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
 
@@ -185,8 +187,8 @@ void bp_content_settle(struct bp_cuda_thread *own);
 
 /* host.c: calls without device records. */
 void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments);
-void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call, uint64_t start,
-                   uint64_t end, const uint64_t *result);
+void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
+                   const struct bp_entry *entry, uint64_t now, const uint64_t *result);
 
 /* collector.c */
 struct bp_cuda {

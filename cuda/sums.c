@@ -165,23 +165,27 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsig
     uint32_t index = split_of(call->interval.thread, call->interval.node);
     if (index == BP_TABLE_NONE)
         return;
-    ((struct bp_split *)bp_sums.splits.items[index])->calls += ended;
+    struct bp_split *split = bp_sums.splits.items[index];
+    split->calls += ended;
+    split->own += ended ? call->own : 0;
     state.blocks[index] = bp_cuda_blocks(call->class) != 0;
     state.launches[index] = launch_node;
 }
 
-uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks) {
-    uint64_t time = work->end - work->start;
+uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks, uint64_t own) {
+    uint64_t time = blocks ? work->end - work->start : 0;
     uint32_t at = bp_sums_transfer(work);
     struct bp_transfer *transfer = bp_sums_transfer_at(at);
-    uint32_t index = blocks ? split_of(work->thread, work->node) : BP_TABLE_NONE;
-    if (!transfer || index == BP_TABLE_NONE)
+    uint32_t index = split_of(work->thread, work->node);
+    if (transfer)
+        transfer->exposed += time;
+    if (index == BP_TABLE_NONE)
         return at;
     struct bp_split *split = bp_sums.splits.items[index];
-    transfer->exposed += time;
     split->calls++;
     split->time += time;
     split->transfer += time;
+    split->own += own;
     return at;
 }
 

@@ -130,7 +130,7 @@ struct bp_split {
     uint64_t time;
     uint64_t transfer;
     uint64_t wait;
-    uint64_t spare;
+    uint64_t own; /* what the collector took before and after these calls, in their caller's time */
 };
 _Static_assert(sizeof(struct bp_split) == 48, "split");
 

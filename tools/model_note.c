@@ -190,6 +190,11 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
         bp_model_note(model, "process %d: %s", pid, reason);
+    if (collector->mode == BP_CUDA_TRANSFERS && process->profile->wait_count)
+        bp_model_note(model,
+                      "process %d: no kernel records (--cuda=transfers): waiting that no copy "
+                      "explains is charged to the thread's last launch",
+                      pid);
     note_unflushed(model, process, collector);
     if (collector->flags & BP_COLLECTOR_STOLEN)
         bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);

@@ -115,6 +115,24 @@ static void add_costs(struct account *account) {
     account->cost[0] += startup_cost(account);
 }
 
+/* What the CUDA collector took around its calls was measured; calls that it is told of go the slow
+ * way besides. */
+static void add_collector_costs(struct account *account) {
+    const struct bp_profile *profile = account->process->profile;
+    const struct bp_header *header = &profile->header;
+    const struct bp_node *nodes = account->source->nodes;
+    double inside = clamp_ticks(header->inside, header->slow_inside) / 256;
+    double outside = clamp_ticks(header->outside, header->slow_outside) / 256;
+    for (uint32_t i = 0; i < profile->split_count; i++) {
+        const struct bp_split *split = &profile->splits[i];
+        if (split->thread != account->source->slot || split->node == 0 || split->own == 0)
+            continue;
+        double calls = (double)split->calls;
+        account->cost[split->node] += calls * inside;
+        account->cost[nodes[split->node].parent] += calls * outside + (double)split->own;
+    }
+}
+
 /* Returns the ticks subtracted. Totals lose what was subtracted below them. */
 static double subtract_costs(struct account *account) {
     double sum = 0;
@@ -290,6 +308,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     account.work->split = bp_model_node_splits(model, account.process, source, map);
     add_open_calls(&account);
     add_costs(&account);
+    add_collector_costs(&account);
     double overhead = subtract_costs(&account);
     add_nodes(&account);
     add_lifetime(&account, overhead);

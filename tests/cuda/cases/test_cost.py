@@ -38,4 +38,17 @@ def records_cost_less_than_a_microsecond():
     check(run[2] - own[2] < 1000, "a submitting call costs %.0f ns more" % (run[2] - own[2]))
 
 
+@timed
+def what_it_costs_is_own_cost():
+    """What the collector takes beside the calls is no time of the program's: it is told, and more
+    than that of plain stubs."""
+    cost = {}
+    for mode in ("wrappers", "full"):
+        run = on_device(["cuda_calls", "calls"], timeout=60,
+                        env={"BATTPROF_SIM_TRUTH": "", "BATTPROF_CUDA": mode})
+        cost[mode] = run.report()["overhead_s"]
+    print("   own cost %.3f s, with device records %.3f s" % (cost["wrappers"], cost["full"]))
+    check(cost["full"] > 2 * cost["wrappers"], "own cost: %r" % cost)
+
+
 main()

@@ -8,8 +8,8 @@ import shlex
 import shutil
 import subprocess
 
-from device import says
-from harness import Skip, case, check, equal, execute, main, new_dir, subject, timed
+from device import says, timed
+from harness import Skip, case, check, equal, execute, main, new_dir, subject
 from toolkit import Cuda, cuda_header
 from truth import ROOT
 
