@@ -173,10 +173,19 @@ int bp_elf_hidden_version(const struct bp_elf *elf, uint32_t symbol) {
     return elf->versions && elf->versions[symbol] & 0x8000;
 }
 
-static int matches(const struct bp_elf *elf, uint32_t index, const char *name,
-                   const char *version) {
+static int is_data(const ElfW(Sym) * symbol) {
+    return symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+}
+
+struct wanted {
+    const char *name, *version;
+    int (*is_kind)(const ElfW(Sym) * symbol);
+};
+
+static int matches(const struct bp_elf *elf, uint32_t index, const struct wanted *wanted) {
     const ElfW(Sym) *symbol = &elf->symbols[index];
-    if (!bp_elf_is_function(symbol) || strcmp(elf->strings + symbol->st_name, name) != 0)
+    const char *name = wanted->name, *version = wanted->version;
+    if (!wanted->is_kind(symbol) || strcmp(elf->strings + symbol->st_name, name) != 0)
         return 0;
     if (!elf->versions || !elf->defined)
         return 1;
@@ -186,10 +195,10 @@ static int matches(const struct bp_elf *elf, uint32_t index, const char *name,
     return !has || strcmp(has, version) == 0;
 }
 
-static const ElfW(Sym) * find_gnu(const struct bp_elf *elf, const char *name, const char *version) {
+static const ElfW(Sym) * find_gnu(const struct bp_elf *elf, const struct wanted *wanted) {
     struct gnu_hash table = gnu_hash_of(elf);
     uint32_t hash = 5381;
-    for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+    for (const unsigned char *c = (const unsigned char *)wanted->name; *c; c++)
         hash = hash * 33 + *c;
     uint64_t word = table.bloom[hash / 64 & (table.words - 1)];
     if (!(word >> (hash & 63) & word >> (hash >> table.shift & 63) & 1))
@@ -199,20 +208,30 @@ static const ElfW(Sym) * find_gnu(const struct bp_elf *elf, const char *name, co
         return NULL;
     for (;; i++) {
         uint32_t entry = table.chain[i - table.first];
-        if ((entry | 1) == (hash | 1) && matches(elf, i, name, version))
+        if ((entry | 1) == (hash | 1) && matches(elf, i, wanted))
             return &elf->symbols[i];
         if (entry & 1)
             return NULL;
     }
 }
 
-const ElfW(Sym) * bp_elf_find(const struct bp_elf *elf, const char *name, const char *version) {
+static const ElfW(Sym) * find(const struct bp_elf *elf, const struct wanted *wanted) {
     if (elf->gnu_hash)
-        return find_gnu(elf, name, version);
+        return find_gnu(elf, wanted);
     for (uint32_t i = 0; i < elf->sysv_hash[1]; i++)
-        if (matches(elf, i, name, version))
+        if (matches(elf, i, wanted))
             return &elf->symbols[i];
     return NULL;
+}
+
+const ElfW(Sym) * bp_elf_find(const struct bp_elf *elf, const char *name, const char *version) {
+    struct wanted wanted = {name, version, bp_elf_is_function};
+    return find(elf, &wanted);
+}
+
+const ElfW(Sym) * bp_elf_find_data(const struct bp_elf *elf, const char *name) {
+    struct wanted wanted = {name, NULL, is_data};
+    return find(elf, &wanted);
 }
 
 int bp_elf_needs(const struct bp_elf *elf, const char *name) {

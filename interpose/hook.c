@@ -345,9 +345,10 @@ uint64_t bp_hook_code(struct bp_hook *hook) {
     return hook->code;
 }
 
-void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind) {
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind, uint16_t flags) {
     uint64_t mask = bp_lock(&bp_hook_lock);
-    uint64_t code = new_stub((uint64_t)target, name, BP_NO_OBJECT, kind);
+    uint64_t code = new_stub((uint64_t)target, name, BP_NO_OBJECT,
+                             BP_STUB_OF_SOURCE((uint32_t)kind, 0, (uint32_t)flags));
     bp_unlock(&bp_hook_lock, mask);
     return (void *)code;
 }

@@ -37,8 +37,9 @@ uint32_t bp_hook_function(const char *name, uint16_t kind);
 /* Announce wrappers, before the first bp_object_scan. The table is kept, not copied. */
 void bp_hook_wraps(const struct bp_wrap *wraps, size_t count);
 
-/* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. */
-void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind);
+/* A stub for a function that no slot leads to, for wrappers: NULL when there are none left. Of the
+ * function the profile says `flags`. */
+void *bp_hook_stub(void *target, const char *name, enum bp_stub_kind kind, uint16_t flags);
 
 /* After the first scan: tell the profile which objects the targets of such stubs are in. */
 void bp_hook_place_stubs(void);

@@ -6,10 +6,15 @@
 #ifndef BP_INTERPOSE_LIFETIME_H
 #define BP_INTERPOSE_LIFETIME_H
 
+#include <stdint.h>
+
 /* Announce the wrappers; then, after the first scan, what needs the real functions. */
 void bp_lifetime_init(void);
 void bp_lifetime_start(void);
 
 void bp_waiting_init(void); /* waiting.c */
+
+/* Python is there: locks and conditions within these addresses are its GIL. */
+void bp_waiting_gil(uint64_t low, uint64_t size);
 
 #endif

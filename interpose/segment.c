@@ -86,6 +86,7 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
         return NULL;
     local->stack_low = low;
     local->stack_high = high;
+    local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);

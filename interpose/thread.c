@@ -123,6 +123,7 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
+        thread->alias.ret = 0; /* of a source's call: the source does not take it for its own */
         entry = &thread->alias;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -227,7 +228,7 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     entry->start = clock_now();
     local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
-    if (stub->kind == BP_STUB_WAIT)
+    if (BP_STUB_KIND(stub->kind) == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
     return entry;
 }

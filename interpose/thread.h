@@ -73,6 +73,7 @@ struct bp_local {
     uint32_t key_set; /* the pthread key that ends this thread is armed */
     uint64_t stack_low;
     uint64_t stack_high;
+    uint64_t stack_half;        /* half of its size */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;

@@ -3,6 +3,9 @@
  * Locks and children. A lock that is free costs no clock reading: it is tried first, and only when
  * that fails is the real call made, through a stub that accounts for the wait. Waiting for a child
  * also notes its end, for a child that could not say so itself.
+ *
+ * Waiting for Python's GIL is told apart by where the lock is: inside of _PyRuntime, which is found
+ * by its symbol. No layout is needed for that, and two comparisons are all it costs.
  */
 #include "interpose/lifetime.h"
 
@@ -20,6 +23,10 @@
 
 static struct {
     int (*pthread_mutex_lock)(pthread_mutex_t *);
+    int (*pthread_cond_wait)(pthread_cond_t *, pthread_mutex_t *);
+    int (*pthread_cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+    int (*pthread_cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
+                                  const struct timespec *);
     int (*pthread_rwlock_rdlock)(pthread_rwlock_t *);
     int (*pthread_rwlock_wrlock)(pthread_rwlock_t *);
     int (*sem_wait)(sem_t *);
@@ -35,8 +42,11 @@ static struct {
     int (*system)(const char *);
 } real;
 
-/* The same functions through stubs that count the time as waiting. */
-static __typeof__(real) timed;
+/* The same functions through stubs that count the time as waiting; and as waiting for the GIL, of
+ * which only the first four are filled. */
+static __typeof__(real) timed, gil;
+
+static struct { uint64_t low, size; /* of _PyRuntime; no size: no Python */ } python;
 
 static struct {
     int (*pthread_mutex_trylock)(pthread_mutex_t *);
@@ -47,9 +57,27 @@ static struct {
     void (*pthread_testcancel)(void);
 } try_first;
 
+static inline const __typeof__(real) *waiting_for(const void *object) {
+    return (uint64_t)object - python.low < python.size ? &gil : &timed;
+}
+
 static int wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
     int error = try_first.pthread_mutex_trylock(mutex);
-    return error == EBUSY ? timed.pthread_mutex_lock(mutex) : error;
+    return error == EBUSY ? waiting_for(mutex)->pthread_mutex_lock(mutex) : error;
+}
+
+static int wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    return waiting_for(condition)->pthread_cond_wait(condition, mutex);
+}
+
+static int wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                       const struct timespec *until) {
+    return waiting_for(condition)->pthread_cond_timedwait(condition, mutex, until);
+}
+
+static int wrap_pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                       clockid_t clock, const struct timespec *until) {
+    return waiting_for(condition)->pthread_cond_clockwait(condition, mutex, clock, until);
 }
 
 static int wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
@@ -155,8 +183,13 @@ static int wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
     return result;
 }
 
+#define GIL_WRAPS 4 /* the first ones */
+
 static const struct bp_wrap wraps[] = {
     BP_WRAP(pthread_mutex_lock),
+    BP_WRAP(pthread_cond_wait),
+    BP_WRAP(pthread_cond_timedwait),
+    BP_WRAP(pthread_cond_clockwait),
     BP_WRAP(pthread_rwlock_rdlock),
     BP_WRAP(pthread_rwlock_wrlock),
     BP_WRAP(sem_wait),
@@ -172,6 +205,26 @@ static const struct bp_wrap wraps[] = {
     BP_WRAP(system),
 };
 
+/* Where a table has the function of a wrap. */
+static void **place_in(__typeof__(real) *table, const struct bp_wrap *wrap) {
+    return (void **)((char *)table + ((char *)wrap->real - (char *)&real));
+}
+
+static void *new_timed(const struct bp_wrap *wrap, const char *name, uint16_t flags) {
+    void *original = bp_object_runtime_function(wrap->name);
+    void *stub = original ? bp_hook_stub(original, name, BP_STUB_WAIT, flags) : NULL;
+    return stub ? stub : original;
+}
+
+void bp_waiting_gil(uint64_t low, uint64_t size) {
+    if (!bp_hook_waits)
+        return;
+    for (size_t i = 0; i < GIL_WRAPS; i++)
+        *place_in(&gil, &wraps[i]) = new_timed(&wraps[i], "GIL", BP_FUNC_GIL);
+    python.low = low;
+    __atomic_store_n(&python.size, size, __ATOMIC_RELEASE);
+}
+
 void bp_waiting_init(void) {
     if (!bp_hook_waits)
         return;
@@ -181,12 +234,7 @@ void bp_waiting_init(void) {
     try_first.sem_trywait = bp_object_runtime_function("sem_trywait");
     try_first.mtx_trylock = bp_object_runtime_function("mtx_trylock");
     try_first.pthread_testcancel = bp_object_runtime_function("pthread_testcancel");
-    for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {
-        void **place = (void **)((char *)&timed + ((char *)wraps[i].real - (char *)&real));
-        void *original = bp_object_runtime_function(wraps[i].name);
-        *place = original ? bp_hook_stub(original, wraps[i].name, BP_STUB_WAIT) : NULL;
-        if (!*place)
-            *place = original;
-    }
+    for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++)
+        *place_in(&timed, &wraps[i]) = new_timed(&wraps[i], wraps[i].name, 0);
     bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
 }

@@ -38,6 +38,7 @@ static void build(struct bp_model *model) {
     bp_model_finish_devices(model);
     bp_model_split_wall(model);
     bp_model_add_tasks(model);
+    bp_model_make_groups(model);
     bp_model_advise(model);
     bp_model_note_all(model);
 }
@@ -118,6 +119,7 @@ void bp_model_free(struct bp_model *model) {
     free(model->task_functions);
     free(model->task_phases);
     free(model->phases);
+    bp_model_free_groups(model);
     for (uint32_t i = 0; i < model->advice_count; i++) {
         free(model->advice[i].what);
         free(model->advice[i].why);

@@ -14,6 +14,7 @@
 #include "profile/reader.h"
 #include "tools/error.h"
 #include "tools/model_device.h"
+#include "tools/model_group.h"
 #include "tools/model_task.h"
 #include "tools/rules.h"
 
@@ -39,11 +40,14 @@ struct bp_function {
     double max_s;
     bool cuda;    /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
     bool counted; /* run --count asked for it */
+    bool gil;     /* waiting for Python's GIL */
     double transfer_s;
     double kernel_wait_s;
     double first_s; /* longest first call of a context; 0 if unknown */
     uint32_t tasks; /* in which it appears */
     double task_s;  /* self time in them */
+    double cost_s;  /* the profiler's own, taken out of self_s */
+    double burst_s; /* of self_s: at most, in calls so long that they may have lost the CPU */
 };
 
 /* A calling context, over all threads: parents come before children, 0 stands above the roots. */
@@ -113,7 +117,8 @@ struct bp_in_flight {
 struct bp_model {
     const char *path;
     const char *command;
-    int exit_status; /* -1 unknown */
+    uint64_t began_ns; /* CLOCK_REALTIME */
+    int exit_status;   /* -1 unknown */
     int signal;
     bool live;
     double wall_s;
@@ -128,6 +133,7 @@ struct bp_model {
     double category_thread_s[BP_CATEGORIES];
     double running_s; /* framework, thread-seconds; the five parts sum to it */
     double waiting_s;
+    double gil_s; /* of it: for Python's GIL */
     double io_s;
     double cuda_api_s;
     double kernel_wait_s;     /* for kernels launched outside the DSL */
@@ -158,6 +164,8 @@ struct bp_model {
     uint32_t transfer_count;
     struct bp_model_kernel *kernels; /* by falling device_s */
     uint32_t kernel_count;
+    struct bp_group *groups; /* by falling self_s */
+    uint32_t group_count;
     struct bp_advice *advice; /* by falling saves_s */
     uint32_t advice_count;
     struct bp_model_task *tasks; /* by start */

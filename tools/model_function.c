@@ -30,6 +30,7 @@ static struct bp_function describe(const struct bp_profile *profile, const struc
         .kind = func->kind,
         .cuda = func->flags & BP_FUNC_CUDA,
         .counted = func->flags & BP_FUNC_COUNTED,
+        .gil = func->flags & BP_FUNC_GIL,
     };
     if (func->kind == BP_FUNC_ROOT)
         function.name = "(own code)";

@@ -6,9 +6,11 @@
  *     model_process.c   clock rates, ends of processes, exit status
  *     model_function.c  functions by name, coverage, quantiles
  *     model_thread.c    node times to functions and contexts; open calls; own cost
+ *     model_burst.c     calls that lost the CPU
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
  *     model_task.c      tasks and phases; the list is in model_task_internal.h
+ *     model_group.c     what the time was for
  *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
@@ -86,6 +88,9 @@ void bp_model_finish_functions(struct bp_model *model);
 struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func);
 void bp_model_account_process(struct bp_model *model, uint32_t process);
 
+/* Per node of the thread, how much of its time may be the machine's: a new array. */
+double *bp_model_bursts(const struct bp_profile_thread *thread, uint32_t func_count, double tick_s);
+
 /* Per node of the thread: a new array, or NULL. */
 struct bp_node_split *bp_model_node_splits(struct bp_model *model,
                                            const struct bp_model_process *process,
@@ -98,6 +103,9 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
 void bp_model_finish_devices(struct bp_model *model);
 void bp_model_advise(struct bp_model *model);
 void bp_model_add_tasks(struct bp_model *model);
+
+void bp_model_make_groups(struct bp_model *model);
+void bp_model_free_groups(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
 /* NULL if the process's wall page is not among the files. */

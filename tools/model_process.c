@@ -222,6 +222,7 @@ static void settle_run(struct bp_model *model) {
         if (model->processes[i].profile->header.pid == first->profile->header.pid)
             last = &model->processes[i];
     model->command = (session ? session : first)->profile->header.command;
+    model->began_ns = (session ? session : first)->profile->header.first.realtime_ns;
     model->exit_status = last ? last->exit_status : session->exit_status;
     model->signal = last ? last->signal : 0;
     model->live = last ? last->live : session->live;

@@ -24,6 +24,7 @@ struct account {
     double *self;
     double *total;
     double *cost; /* own cost to subtract */
+    double *own;  /* what was subtracted */
     uint32_t thread_number;
 };
 
@@ -141,6 +142,7 @@ static double subtract_costs(struct account *account) {
         if (account->cost[i] > account->self[i])
             account->cost[i] = account->self[i];
         account->self[i] -= account->cost[i];
+        account->own[i] = account->cost[i];
         sum += account->cost[i];
     }
     for (uint32_t i = count; i-- > 0;) {
@@ -214,6 +216,8 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
         thread->cuda_s += self_s;
     if (function->category != BP_FRAMEWORK)
         return;
+    if (function->gil)
+        model->gil_s += self_s;
     if (waits)
         model->waiting_s += self_s;
     else if (function->kind == BP_FUNC_IO)
@@ -227,6 +231,8 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
 static void add_nodes(struct account *account) {
     struct bp_model *model = account->model;
     double tick_s = account->process->tick_s;
+    double *burst_s =
+        bp_model_bursts(account->source, account->process->profile->func_count, tick_s);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         struct bp_function *function = &model->functions[account->work->function[i]];
         struct bp_context *context = &model->contexts[account->work->context[i]];
@@ -235,6 +241,8 @@ static void add_nodes(struct account *account) {
         account->work->self_s[i] = self_s;
         function->self_s += self_s;
         function->total_s += total_s;
+        function->cost_s += account->own[i] * tick_s;
+        function->burst_s += burst_s[i] < self_s ? burst_s[i] : self_s;
         context->self_s += self_s;
         context->total_s += total_s;
         context->calls += account->calls[i];
@@ -243,6 +251,7 @@ static void add_nodes(struct account *account) {
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
                                  cost_of(account, i).inside, tick_s);
     }
+    free(burst_s);
 }
 
 static void add_lifetime(struct account *account, double overhead) {
@@ -298,6 +307,7 @@ static void account_init(struct account *account, uint32_t process,
     account->self = bp_alloc(count, sizeof(double));
     account->total = bp_alloc(count, sizeof(double));
     account->cost = bp_alloc(count, sizeof(double));
+    account->own = bp_alloc(count, sizeof(double));
 }
 
 static void account_thread(struct bp_model *model, uint32_t process,
@@ -316,6 +326,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     free(account.self);
     free(account.total);
     free(account.cost);
+    free(account.own);
 }
 
 /* Killed in the first moments after fork: the file is made, its thread still the parent's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * See output.h. A directory is one of ours if it holds run.bp, or nothing. While a run goes on it
+ * See output.h. A directory is one of ours if it holds run.bp, or nothing, or runs of a series
+ * (directories named by number). While a run goes on it
  * holds a lock on its run.bp (session.c): moving that directory away would send the files of its
  * later children into the new one.
  */
@@ -17,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/runs.h"
+
 #define KEPT_LIMIT 100 /* names DIR.old.1 … tried for a directory with files of others */
 
 enum content { ABSENT, EMPTY, OURS, FOREIGN, NOT_A_DIRECTORY };
@@ -24,6 +27,7 @@ enum content { ABSENT, EMPTY, OURS, FOREIGN, NOT_A_DIRECTORY };
 struct survey {
     enum content content;
     int profiles; /* *.bp apart from run.bp */
+    int series;   /* directories with a run of a series */
     int others;
 };
 
@@ -32,8 +36,16 @@ static bool is_profile(const char *name) {
     return length > 3 && strcmp(name + length - 3, ".bp") == 0;
 }
 
+static bool is_run(int parent, const char *name) {
+    char path[64];
+    if (!bp_runs_is_number(name))
+        return false;
+    snprintf(path, sizeof path, "%s/" BP_SESSION_FILE, name);
+    return faccessat(parent, path, F_OK, 0) == 0;
+}
+
 static struct survey survey(const char *path) {
-    struct survey s = {ABSENT, 0, 0};
+    struct survey s = {ABSENT, 0, 0, 0};
     DIR *dir = opendir(path);
     if (!dir) {
         s.content = errno == ENOENT ? ABSENT : errno == ENOTDIR ? NOT_A_DIRECTORY : FOREIGN;
@@ -47,11 +59,14 @@ static struct survey survey(const char *path) {
             session = true;
         else if (is_profile(entry->d_name))
             s.profiles++;
+        else if (is_run(dirfd(dir), entry->d_name))
+            s.series++;
         else
             s.others++;
     }
     closedir(dir);
-    s.content = session ? OURS : s.profiles + s.others ? FOREIGN : EMPTY;
+    bool ours = session || (s.series && !s.others);
+    s.content = ours ? OURS : s.profiles + s.series + s.others ? FOREIGN : EMPTY;
     return s;
 }
 
@@ -60,8 +75,8 @@ int bp_output_count(const char *directory) {
     return s.content == EMPTY || s.content == OURS || s.content == FOREIGN ? s.profiles : -1;
 }
 
-static bool is_in_use(const char *directory) {
-    char path[PATH_MAX + sizeof BP_SESSION_FILE];
+static bool is_locked(const char *directory) {
+    char path[PATH_MAX + sizeof "/" BP_SESSION_FILE];
     snprintf(path, sizeof path, "%s/" BP_SESSION_FILE, directory);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -71,14 +86,29 @@ static bool is_in_use(const char *directory) {
     return locked;
 }
 
+static bool is_in_use(const char *directory) {
+    struct bp_runs runs;
+    bool locked = false;
+    bp_runs_init(&runs, directory);
+    for (uint32_t i = 0; i < runs.count; i++)
+        locked |= is_locked(runs.path[i]);
+    bp_runs_fini(&runs);
+    return locked;
+}
+
 /* Removes the profiles in it and, if nothing else is left, the directory. */
 static int remove_profiles(const char *path) {
+    char run[PATH_MAX];
     DIR *dir = opendir(path);
     if (!dir)
         return -1;
-    for (struct dirent *entry; (entry = readdir(dir));)
+    for (struct dirent *entry; (entry = readdir(dir));) {
         if (is_profile(entry->d_name))
             unlinkat(dirfd(dir), entry->d_name, 0);
+        else if (is_run(dirfd(dir), entry->d_name) &&
+                 snprintf(run, sizeof run, "%s/%s", path, entry->d_name) < (int)sizeof run)
+            remove_profiles(run);
+    }
     closedir(dir);
     return rmdir(path);
 }
@@ -141,6 +171,13 @@ static int make(const char *wish, struct bp_error *error) {
         advice = "; make its parent directory first";
     return bp_error_set(error, BP_FAILED, "%s: cannot make the directory: %s%s", wish,
                         strerror(errno), advice);
+}
+
+int bp_output_add_run(const char *output, unsigned number, char directory[PATH_MAX],
+                      struct bp_error *error) {
+    if (snprintf(directory, PATH_MAX, "%s/%u", output, number) >= PATH_MAX)
+        return bp_error_set(error, BP_FAILED, "%s: the name is too long", output);
+    return make(directory, error);
 }
 
 int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_error *error) {

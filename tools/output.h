@@ -17,6 +17,10 @@
  * its absolute path. */
 int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_error *error);
 
+/* DIR/1, DIR/2, …: a directory for one run of a series. */
+int bp_output_add_run(const char *output, unsigned number, char directory[PATH_MAX],
+                      struct bp_error *error);
+
 /* Profiles of processes in it (run.bp aside); -1 if it cannot be read. */
 int bp_output_count(const char *directory);
 

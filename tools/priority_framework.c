@@ -37,7 +37,7 @@ static void add_function(struct parts *parts, const struct bp_function *function
     char label[400];
     if (function->category != BP_FRAMEWORK || function->cuda || function->kind == BP_FUNC_WAIT)
         return;
-    if (function->group[0])
+    if (strcmp(function->group, BP_GROUP_OTHER) != 0)
         snprintf(label, sizeof(label), "%.200s", function->group);
     else if (function->kind == BP_FUNC_ROOT)
         snprintf(label, sizeof(label), "own code of %.200s", function->library);

@@ -14,6 +14,7 @@
 #include "tools/commands.h"
 #include "tools/memory.h"
 #include "tools/output.h"
+#include "tools/report_series.h"
 
 #define DEFAULT_TOP 12
 
@@ -152,11 +153,8 @@ static int show_in_file(const struct bp_model *model, const struct bp_report_set
     return result;
 }
 
-static int report(const char *path, const struct bp_report_settings *settings, FILE *out,
-                  struct bp_error *error) {
-    struct bp_rules *rules = bp_rules_new(settings->rules, error);
-    if (!rules)
-        return -1;
+static int report_one(const char *path, const struct bp_report_settings *settings,
+                      const struct bp_rules *rules, FILE *out, struct bp_error *error) {
     struct bp_model *model = bp_model_new(path, rules, error);
     int result = -1;
     if (model && (settings->output || settings->save))
@@ -164,6 +162,19 @@ static int report(const char *path, const struct bp_report_settings *settings, F
     else if (model)
         result = show(model, settings, out, error);
     bp_model_free(model);
+    return result;
+}
+
+static int report(const char *path, const struct bp_report_settings *settings, FILE *out,
+                  struct bp_error *error) {
+    struct bp_runs runs;
+    struct bp_rules *rules = bp_rules_new(settings->rules, error);
+    if (!rules)
+        return -1;
+    bp_runs_init(&runs, path);
+    int result = runs.repeated ? bp_report_series(&runs, path, settings, rules, out, error)
+                               : report_one(path, settings, rules, out, error);
+    bp_runs_fini(&runs);
     bp_rules_free(rules);
     return result;
 }

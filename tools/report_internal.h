@@ -32,6 +32,13 @@ void bp_report_candidates(const struct bp_page *page, const struct bp_model *mod
 void bp_report_candidate_line(const struct bp_page *page, const struct bp_model *model,
                               const struct bp_report_settings *settings);
 
+/* report_group.c */
+void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
+/* "called from dsl.objects 82 %, dsl.fill 11 %, and 3 more", in parts of `whole`; "" if nobody. */
+void bp_report_callers(const struct bp_model *model, const struct bp_caller *callers,
+                       uint32_t count, double whole, char *text, size_t size);
+
 /* report_device.c; each prints nothing where there is nothing. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,

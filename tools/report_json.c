@@ -40,6 +40,7 @@ static json_t *make_framework(const struct bp_model *model) {
     json_t *object = json_object();
     bp_json_set(object, "running_s", model->running_s);
     bp_json_set(object, "waiting_s", model->waiting_s);
+    bp_json_set(object, "gil_s", model->gil_s);
     bp_json_set(object, "io_s", model->io_s);
     bp_json_set(object, "cuda_api_s", model->cuda_api_s);
     bp_json_set(object, "kernel_wait_s", model->kernel_wait_s);
@@ -119,44 +120,6 @@ static json_t *make_tasks(void) {
     bp_json_set(object, "max_s", 0);
     json_object_set_new(object, "outliers", json_array());
     return object;
-}
-
-static json_t *find_group(json_t *list, const char *name) {
-    size_t i;
-    json_t *group;
-    json_array_foreach(list, i, group) {
-        if (strcmp(json_string_value(json_object_get(group, "name")), name) == 0)
-            return group;
-    }
-    group = json_object();
-    bp_json_set_text(group, "name", name);
-    bp_json_set_count(group, "calls", 0);
-    bp_json_set(group, "self_s", 0);
-    bp_json_set(group, "wall_s", 0);
-    bp_json_set(group, "pct", 0);
-    json_array_append_new(list, group);
-    return group;
-}
-
-static void add(json_t *object, const char *key, double value) {
-    bp_json_set(object, key, json_real_value(json_object_get(object, key)) + value);
-}
-
-/* Groups are few: they are typed by hand in a rules file. */
-static json_t *make_groups(const struct bp_model *model) {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < model->function_count; i++) {
-        const struct bp_function *function = &model->functions[i];
-        if (!function->group[0] || !bp_function_used(function))
-            continue;
-        json_t *group = find_group(list, function->group);
-        json_int_t calls = json_integer_value(json_object_get(group, "calls"));
-        bp_json_set_count(group, "calls", (uint64_t)calls + function->calls);
-        add(group, "self_s", function->self_s);
-        add(group, "wall_s", function->wall_s);
-        add(group, "pct", percent(model, function->wall_s));
-    }
-    return list;
 }
 
 static json_t *make_coverage(const struct bp_model *model) {
@@ -298,7 +261,7 @@ json_t *bp_report_json_make(const struct bp_model *model,
     bp_json_set(root, "unsplit_s", model->unsplit_s);
     json_object_set_new(root, "functions", make_functions(model, settings));
     bp_report_json_devices(root, model);
-    json_object_set_new(root, "groups", make_groups(model));
+    json_object_set_new(root, "groups", bp_report_json_groups(model));
     json_object_set_new(root, "phases", json_array());
     json_object_set_new(root, "tasks", make_tasks());
     json_object_set_new(root, "advice", bp_report_json_advice(model));

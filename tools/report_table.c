@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of the text report: DSL functions, or threads, processes, groups. Columns of time are
+ * The tables of the text report: DSL functions, threads or processes. Columns of time are
  * thread-seconds; the last column is the part of the wall split.
  */
 #include <stdlib.h>
@@ -201,68 +201,6 @@ static void table_processes(const struct bp_page *page, const struct bp_model *m
     free(order);
 }
 
-struct group {
-    const char *name;
-    uint64_t calls;
-    double self_s;
-    double wall_s;
-};
-
-static int compare_group(const void *a, const void *b) {
-    const struct group *x = a;
-    const struct group *y = b;
-    if (x->self_s != y->self_s)
-        return x->self_s > y->self_s ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-/* Groups are few, so a search for each function is enough; those without a group stand together. */
-static struct group *make_groups(const struct bp_model *model, uint32_t *count) {
-    void *list = NULL;
-    *count = 0;
-    for (uint32_t i = 0; i < model->function_count; i++) {
-        const struct bp_function *function = &model->functions[i];
-        const char *name = function->group[0] ? function->group : "(no group)";
-        if (!bp_function_used(function))
-            continue;
-        struct group *groups = list;
-        uint32_t k = 0;
-        while (k < *count && strcmp(groups[k].name, name) != 0)
-            k++;
-        if (k == *count) {
-            bp_append(&list, (*count)++, sizeof(*groups));
-            groups = list;
-            groups[k].name = name;
-        }
-        groups[k].calls += function->calls;
-        groups[k].self_s += function->self_s;
-        groups[k].wall_s += function->wall_s;
-    }
-    if (*count)
-        qsort(list, *count, sizeof(struct group), compare_group);
-    return list;
-}
-
-static void table_groups(const struct bp_page *page, const struct bp_model *model,
-                         const struct bp_report_settings *settings) {
-    uint32_t count;
-    struct group *groups = make_groups(model, &count);
-    title(page, "Groups", 41);
-    bp_page_right(page, "calls", 16);
-    bp_page_right(page, "self", 14);
-    bp_page_right(page, "of wall", 9);
-    fputc('\n', page->out);
-    for (uint32_t i = 0; i < count && i < settings->top; i++) {
-        fputs("  ", page->out);
-        bp_page_left(page, groups[i].name, 39);
-        cell_count(page, groups[i].calls, 16);
-        cell_time(page, groups[i].self_s, 14);
-        cell_share(page, groups[i].wall_s, model->wall_s);
-    }
-    say_rest(page, count, settings->top, "groups");
-    free(groups);
-}
-
 void bp_report_table(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
     if (strcmp(settings->by, "thread") == 0)
@@ -270,7 +208,7 @@ void bp_report_table(const struct bp_page *page, const struct bp_model *model,
     else if (strcmp(settings->by, "process") == 0)
         table_processes(page, model, settings);
     else if (strcmp(settings->by, "group") == 0)
-        table_groups(page, model, settings);
+        bp_report_groups(page, model, settings);
     else if (strcmp(settings->by, BP_OVERVIEW) == 0)
         table_functions(page, model, settings);
 }

@@ -86,6 +86,8 @@ static const char *label_of(const struct bp_function *function, char *text, size
     char name[200];
     if (function->kind == BP_FUNC_ROOT)
         snprintf(text, size, "own code of %s, not hooked", function->library);
+    else if (function->gil)
+        snprintf(text, size, "the GIL of Python");
     else if (!function->library[0])
         snprintf(text, size, "%s", bp_report_name(function, name, sizeof(name)));
     else

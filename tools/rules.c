@@ -46,6 +46,9 @@ struct bp_rules {
 
 /* Only plain calls: a lock taken inside libdsl is waiting, not DSL. */
 static const struct rule builtin[] = {
+    {.library = "libdsl*",
+     .symbol = "dsl_log_*",
+     .category = BP_FRAMEWORK}, /* kept in it, not of it */
     {.library = "libdsl*", .category = BP_DSL},
     {.module = "dsl", .category = BP_DSL},
     {.module = "dsl.*", .category = BP_DSL},
@@ -268,9 +271,8 @@ static bool rule_matches(const struct rule *rule, const struct bp_rule_subject *
            glob_matches(rule->module, subject->module) && glob_matches(rule->file, subject->file);
 }
 
-enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
-                                const char **group) {
-    *group = "";
+static enum bp_category find_category(const struct bp_rules *rules,
+                                      const struct bp_rule_subject *subject, const char **group) {
     for (uint32_t i = 0; i < rules->count; i++) {
         const struct rule *rule = &rules->rules[i];
         if (!rule_matches(rule, subject))
@@ -286,4 +288,15 @@ enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_ru
     if (subject->flags & BP_FUNC_CHOSEN)
         return BP_DSL; /* run --python asked for its module */
     return BP_FRAMEWORK;
+}
+
+enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
+                                const char **group) {
+    *group = "";
+    enum bp_category category = find_category(rules, subject, group);
+    if (!(*group)[0])
+        *group = bp_group_builtin(subject);
+    if (!(*group)[0])
+        *group = category == BP_DSL ? BP_GROUP_DSL : BP_GROUP_OTHER;
+    return category;
 }

@@ -7,6 +7,7 @@
 #ifndef BP_TOOLS_RULES_H
 #define BP_TOOLS_RULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "profile/format.h"
@@ -21,7 +22,7 @@ struct bp_rule_subject {
     const char *module;
     const char *file;
     uint32_t kind;  /* enum bp_func_kind */
-    uint32_t flags; /* BP_FUNC_CHOSEN */
+    uint32_t flags; /* BP_FUNC_CHOSEN, BP_FUNC_CUDA */
 };
 
 struct bp_rules;
@@ -33,9 +34,18 @@ void bp_rules_free(struct bp_rules *rules);
 /* The rules for tasks, as BATTPROF_TASKS has them; "" if the file has none. */
 const char *bp_rules_tasks(const struct bp_rules *rules);
 
-/* Returns the category; the group, "" if no rule gives one, is borrowed from the rules. */
+/* Groups of functions that no rule names. */
+#define BP_GROUP_DSL "other DSL"
+#define BP_GROUP_OTHER "other"
+
+/* Returns the category; the group is borrowed from the rules. */
 enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
                                 const char **group);
+
+/* rules_group.c: the group that groups.def gives, "" if none. */
+const char *bp_group_builtin(const struct bp_rule_subject *subject);
+/* A group that says how time was spent and not what for: its callers' groups come first. */
+bool bp_group_is_means(const char *group);
 
 /* "dsl", "framework", "transfer" */
 const char *bp_category_name(enum bp_category category);

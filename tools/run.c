@@ -6,8 +6,10 @@
  * stderr: stdout is the target's.
  */
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "tools/commands.h"
 #include "tools/elf_probe.h"
@@ -38,6 +40,7 @@ struct settings {
     bool check_transfers;
     const char *rules;
     bool quiet;
+    unsigned repeat; /* 0: once, and no series */
 };
 
 static const struct bp_option options[] = {
@@ -90,6 +93,9 @@ static const struct bp_option options[] = {
     {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      offsetof(struct settings, rules)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, offsetof(struct settings, quiet)},
+    {"repeat", 0, "N",
+     "run COMMAND N times, into DIR/1 to DIR/N; the report shows means and how far they move",
+     bp_option_number, offsetof(struct settings, repeat)},
 };
 
 const struct bp_command bp_command_run = {
@@ -127,7 +133,10 @@ struct run {
     struct bp_task_rules tasks;
     char rate[16]; /* for BATTPROF_SAMPLE */
     char library[PATH_MAX];
-    char directory[PATH_MAX];
+    char output[PATH_MAX];
+    char directory[PATH_MAX]; /* of this repetition; without any, `output` */
+    size_t common;            /* assignments that all repetitions share */
+    int worst;                /* status of the repetition that ended worst, as from wait(2) */
     struct bp_session session;
     bool profiled;
     uint64_t ended; /* ticks */
@@ -309,12 +318,26 @@ static void fill_environment(struct run *run) {
 
 static int prepare(struct run *run, struct bp_error *error) {
     const char *output = run->settings.output ? run->settings.output : BP_DEFAULT_OUTPUT;
-    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path, run->hooks};
     if (bp_library_find(run->library, error) || bp_library_avoid_blanks(run->library, error))
         return -1;
-    if (bp_output_prepare(output, run->directory, error) ||
-        bp_session_init(&run->session, &about, error))
+    return bp_output_prepare(output, run->output, error);
+}
+
+static void forget_assignments(struct run *run, size_t keep) {
+    while (run->assigned > keep)
+        free(run->environment[--run->assigned]);
+    run->environment[keep] = NULL;
+}
+
+/* `number` is 0 if there is one run only. */
+static int prepare_run(struct run *run, unsigned number, struct bp_error *error) {
+    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path, run->hooks};
+    snprintf(run->directory, sizeof run->directory, "%s", run->output);
+    if (number && bp_output_add_run(run->output, number, run->directory, error))
         return -1;
+    if (bp_session_init(&run->session, &about, error))
+        return -1;
+    forget_assignments(run, run->common);
     fill_environment(run);
     return 0;
 }
@@ -348,7 +371,7 @@ static void report(struct run *run, unsigned running) {
         explain_empty(run);
         return;
     }
-    if (!run->settings.quiet &&
+    if (!run->settings.quiet && !run->settings.repeat &&
         bp_report_print(run->directory, run->settings.rules, stderr, &error))
         bp_error_print(&error);
     if (running)
@@ -389,9 +412,47 @@ static int run_target(struct run *run, struct bp_error *error) {
         bp_session_fini(&run->session);
         if (!failed)
             report(run, running);
-        bp_library_unlink(run->library);
     }
     return failed ? -1 : 0;
+}
+
+/* Any signal is worse than any exit, and a higher number worse than a lower. */
+static void keep_worst(struct run *run) {
+    int status = run->target.status;
+    bool worse = WIFSIGNALED(status) != WIFSIGNALED(run->worst)
+                     ? WIFSIGNALED(status)
+                     : WEXITSTATUS(status) > WEXITSTATUS(run->worst) ||
+                           WTERMSIG(status) > WTERMSIG(run->worst);
+    if (worse)
+        run->worst = status;
+}
+
+/* Who interrupts one repetition means all. */
+static bool was_interrupted(int status) {
+    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT ||
+                                   WTERMSIG(status) == SIGTERM);
+}
+
+static int run_all(struct run *run, struct bp_error *error) {
+    unsigned count = run->settings.repeat ? run->settings.repeat : 1;
+    struct bp_error trouble = {0};
+    for (unsigned i = 1; i <= count; i++) {
+        if (run->profiled && prepare_run(run, run->settings.repeat ? i : 0, &trouble)) {
+            bp_note("%s. The target runs unprofiled", trouble.text);
+            run->profiled = false;
+            forget_assignments(run, run->common);
+        }
+        if (run_target(run, error))
+            return -1;
+        keep_worst(run);
+        if (was_interrupted(run->target.status))
+            break;
+    }
+    run->target.status = run->worst;
+    if (run->profiled && run->settings.repeat && !run->settings.quiet &&
+        bp_report_print(run->output, run->settings.rules, stderr, &trouble))
+        bp_error_print(&trouble);
+    return 0;
 }
 
 static int start(struct run *run, char **command, struct bp_error *error) {
@@ -404,13 +465,15 @@ static int start(struct run *run, char **command, struct bp_error *error) {
         return -1;
     bp_probe_command(command[0], &run->probe);
     check_rules(run);
+    run->common = run->assigned;
     if (check_program(run)) {
-        if (prepare(run, &trouble))
+        run->profiled = prepare(run, &trouble) == 0;
+        if (!run->profiled)
             bp_note("%s. The target runs unprofiled", trouble.text);
-        else
-            run->profiled = true;
     }
-    return run_target(run, error);
+    int result = run_all(run, error);
+    bp_library_unlink(run->library);
+    return result;
 }
 
 int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
@@ -425,7 +488,6 @@ int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
             error->status = BP_RUN_FAILED;
         return error->status;
     }
-    for (size_t i = 0; i < run.assigned; i++)
-        free(run.environment[i]);
+    forget_assignments(&run, 0);
     return bp_target_leave(&run.target);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 struct bp_py_api bp_py;
+uint64_t bp_py_runtime, bp_py_runtime_size;
 
 static const struct {
     const char *name;
@@ -25,6 +26,11 @@ static int look_up(struct dl_phdr_info *info, size_t size, void *complete) {
     (void)size;
     if (bp_elf_read(&elf, info) != 0 || !bp_elf_find(&elf, "PySys_AddAuditHook", NULL))
         return 0;
+    const ElfW(Sym) *runtime = bp_elf_find_data(&elf, "_PyRuntime");
+    if (runtime) {
+        bp_py_runtime = bp_elf_address(&elf, runtime);
+        bp_py_runtime_size = runtime->st_size;
+    }
     *(int *)complete = 1;
     for (unsigned i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         const ElfW(Sym) *symbol = bp_elf_find(&elf, symbols[i].name, NULL);

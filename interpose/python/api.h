@@ -20,6 +20,9 @@ extern struct bp_py_api bp_py __attribute__((visibility("hidden")));
 /* Fill bp_py from the first object that exports CPython. 1: found and complete. */
 int bp_py_api_find(void);
 
+/* Where its state is, among it the GIL: the symbol _PyRuntime; size 0 if there is none. */
+extern uint64_t bp_py_runtime, bp_py_runtime_size __attribute__((visibility("hidden")));
+
 /* An attribute as text or number; no exception is left behind. The text is borrowed from `held`,
  * which the caller gives back with bp_py_drop. */
 const char *bp_py_text(void *object, const char *attribute, void **held);

@@ -8,7 +8,7 @@
 #include "interpose/python/api.h"
 #include "interpose/sample/names.h"
 
-#define FIRST_SLOTS 4096
+#define FIRST_BITS 12         /* of the table: 64 kB */
 #define RECORDS 1024          /* made at a time */
 #define TEXT_SIZE (64u << 10) /* of qualified names, taken at a time */
 #define NAME_SIZE 512
@@ -27,39 +27,45 @@ static struct {
 struct bp_py_table bp_py_codes;
 uint8_t bp_py_frames[BP_FUNCTIONS];
 
-static struct bp_py_slot *slot_for(struct bp_py_table *table, const void *code) {
-    uint32_t i = bp_py_slot_of(code) & table->mask;
-    while (table->slots[i].code && table->slots[i].code != code)
-        i = (i + 1) & table->mask;
-    return &table->slots[i];
+static struct bp_py_slot *slot_for(const struct bp_py_table *table, const void *code) {
+    struct bp_py_slot *slot = bp_py_slot_of(table, code);
+    while (slot->code && slot->code != code)
+        slot = bp_py_slot_next(table, slot);
+    return slot;
 }
 
 static int grow(struct bp_py_table *table) {
-    uint32_t size = table->slots ? 2 * (table->mask + 1) : FIRST_SLOTS;
-    struct bp_py_table bigger = {bp_pages_new(size * sizeof(struct bp_py_slot)), size - 1,
-                                 table->used};
-    if (!bigger.slots)
+    uint32_t bits = table->slots ? 64 - table->shift + 1 : FIRST_BITS;
+    uint64_t size = UINT64_C(1) << bits;
+    struct bp_py_slot *slots = bp_pages_new(size * sizeof *slots);
+    struct bp_py_table bigger = {slots, 64 - bits, table->used, slots + size};
+    if (!slots)
         return -ENOMEM;
-    for (uint32_t i = 0; table->slots && i <= table->mask; i++)
-        if (table->slots[i].code)
-            *slot_for(&bigger, table->slots[i].code) = table->slots[i];
+    for (struct bp_py_slot *slot = table->slots; slot != table->end; slot++)
+        if (slot->code)
+            *slot_for(&bigger, slot->code) = *slot;
     if (table->slots)
-        munmap(table->slots, (table->mask + 1) * sizeof(struct bp_py_slot));
+        munmap(table->slots, (size_t)(table->end - table->slots) * sizeof *slots);
     *table = bigger;
     return 0;
 }
 
+static ptrdiff_t distance(const struct bp_py_table *table, const struct bp_py_slot *from,
+                          const struct bp_py_slot *to) {
+    return to >= from ? to - from : to - from + (table->end - table->slots);
+}
+
 /* Those after it that could not have their own place move up: no tombstones. */
-static void erase(struct bp_py_table *table, struct bp_py_slot *slot) {
-    uint32_t hole = (uint32_t)(slot - table->slots);
-    for (uint32_t i = (hole + 1) & table->mask; table->slots[i].code; i = (i + 1) & table->mask) {
-        uint32_t home = bp_py_slot_of(table->slots[i].code) & table->mask;
-        if (((i - home) & table->mask) < ((i - hole) & table->mask))
+static void erase(struct bp_py_table *table, struct bp_py_slot *hole) {
+    for (struct bp_py_slot *slot = bp_py_slot_next(table, hole); slot->code;
+         slot = bp_py_slot_next(table, slot)) {
+        const struct bp_py_slot *home = bp_py_slot_of(table, slot->code);
+        if (distance(table, home, slot) < distance(table, hole, slot))
             continue;
-        table->slots[hole] = table->slots[i];
-        hole = i;
+        *hole = *slot;
+        hole = slot;
     }
-    table->slots[hole] = (struct bp_py_slot){NULL, NULL};
+    *hole = (struct bp_py_slot){NULL, NULL};
     table->used--;
 }
 
@@ -97,7 +103,7 @@ static int make_records(void) {
 
 static struct bp_py_code *new_known(void *code) {
     if ((!state.free && make_records()) ||
-        (bp_py_codes.used > bp_py_codes.mask / 2 && grow(&bp_py_codes)))
+        (bp_py_codes.used > UINT64_C(1) << (62 - bp_py_codes.shift) && grow(&bp_py_codes)))
         return NULL;
     struct bp_py_code *known = state.free;
     if (attach(code, known))
@@ -207,12 +213,18 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     return stub;
 }
 
+void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub) {
+    int plain = known->kind == BP_PY_OPEN && !known->generator;
+    known->stub = stub;
+    known->plain = plain && bp_process.clock == BP_CLOCK_TSC ? stub : NULL;
+}
+
 struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals) {
     struct bp_py_error error;
     if (known->stub || known->failed)
         return known->stub;
     bp_py_error_save(&error);
-    known->stub = announce(known, globals);
+    bp_py_code_open(known, announce(known, globals));
     known->failed = !known->stub;
     bp_py_error_restore(&error);
     return known->stub;

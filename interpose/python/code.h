@@ -19,6 +19,7 @@ enum bp_py_kind {
 
 struct bp_py_code {
     void *code;
+    struct bp_stub *plain;   /* `stub`, where every call simply is a frame; else NULL */
     struct bp_stub *stub;    /* NULL before the first frame */
     const char *qualname;    /* where CPython does not keep it (before 3.11), else NULL */
     struct bp_py_code *next; /* free list */
@@ -36,9 +37,10 @@ struct bp_py_slot {
 };
 
 struct bp_py_table {
-    struct bp_py_slot *slots; /* open addressing */
-    uint32_t mask;
+    struct bp_py_slot *slots; /* open addressing, a power of two of them */
+    uint32_t shift;           /* what leaves an index of a hash */
     uint32_t used;
+    struct bp_py_slot *end;
 };
 
 extern struct bp_py_table bp_py_codes __attribute__((visibility("hidden")));
@@ -48,18 +50,25 @@ extern struct bp_py_table bp_py_codes __attribute__((visibility("hidden")));
 #define BP_PY_FRAME_OTHER 2
 extern uint8_t bp_py_frames[BP_FUNCTIONS] __attribute__((visibility("hidden")));
 
-static inline uint32_t bp_py_slot_of(const void *code) {
-    return (uint32_t)((uint64_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+static inline struct bp_py_slot *bp_py_slot_of(const struct bp_py_table *table, const void *code) {
+    return &table->slots[(uint64_t)code * UINT64_C(0x9e3779b97f4a7c15) >> table->shift];
+}
+
+static inline struct bp_py_slot *bp_py_slot_next(const struct bp_py_table *table,
+                                                 struct bp_py_slot *slot) {
+    return slot + 1 == table->end ? table->slots : slot + 1;
 }
 
 static inline struct bp_py_code *bp_py_code_find(const void *code) {
-    const struct bp_py_table *table = &bp_py_codes;
-    for (uint32_t i = bp_py_slot_of(code) & table->mask;; i = (i + 1) & table->mask) {
-        if (table->slots[i].code == code)
-            return table->slots[i].known;
-        if (!table->slots[i].code)
+    struct bp_py_slot *slot = bp_py_slot_of(&bp_py_codes, code);
+    while (__builtin_expect(slot->code != code, 0)) {
+        if (!slot->code)
             return NULL;
+        slot = bp_py_slot_next(&bp_py_codes, slot);
     }
+    if (!slot->known)
+        __builtin_unreachable();
+    return slot->known;
 }
 
 /* Whether the innermost Python frame of the thread is the DSL's. */
@@ -82,6 +91,9 @@ struct bp_py_code *bp_py_code_see(void *code, void *globals);
 
 /* Announce its function to the profile, when its first frame opens. NULL: no frames of it. */
 struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals);
+
+/* Its function is `stub`: from now on its calls are frames. */
+void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub);
 
 /* Before 3.11: note the qualified names of all code in a module's code. */
 void bp_py_code_name_nested(void *code);

@@ -77,8 +77,9 @@ static void measure_in(void *globals, void (*watch)(struct bp_py_code *, int)) {
     struct bp_local *local = (struct bp_local *)scratch->local;
     local->stack_low = own->stack_low;
     local->stack_high = own->stack_high;
+    local->stack_half = own->stack_half;
     known->kind = BP_PY_OPEN;
-    known->stub = &stub;
+    bp_py_code_open(known, &stub);
     bp_py_frames[stub.func] = BP_PY_FRAME_DSL;
     uint64_t mask = bp_signals_block();
     measure(&ticks, scratch, globals, known, watch);

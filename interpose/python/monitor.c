@@ -15,6 +15,7 @@
 #define EVAL_INPUT 258 /* Py_eval_input */
 #define METH_FASTCALL 0x80
 #define FRAME_OF_OBJECT 24 /* PyFrameObject.f_frame */
+#define VECTORCALL 48      /* PyCFunctionObject.vectorcall */
 
 struct method { /* PyMethodDef */
     const char *name;
@@ -50,7 +51,7 @@ static void open_frame(struct bp_py_code *known, int resumed) {
     struct bp_stub *stub = known->stub;
     if (!stub && !(stub = bp_py_code_stub(known, bp_py.PyEval_GetGlobals())))
         return;
-    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_fast_enter(stub, 0);
+    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_source_enter(stub, 0);
     if (entry)
         entry->ret = (uint64_t)current_frame();
 }
@@ -66,7 +67,7 @@ static struct bp_entry *find_open(const struct bp_py_code *known) {
     if (entry == &thread->alias)
         entry = ((struct bp_local *)thread->local)->inherited;
     for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
-        if (entry->ret == frame && is_python(entry))
+        if ((entry->ret == frame && is_python(entry)) || entry->ret == (uint64_t)known)
             return entry;
         if (known->kind != BP_PY_OPEN && is_python(entry))
             return NULL;
@@ -83,28 +84,48 @@ static void *disable(void) {
     return state.disable;
 }
 
-static void *on_start(void *self, void *const *arguments, long count) {
-    struct bp_py_code *known = bp_py_code_find(arguments[0]);
-    (void)self;
-    (void)count;
-    if (!known)
-        return none();
+/* NULL also if a program that got hold of our callback calls it with too little. */
+static struct bp_py_code *known_of(void *const *arguments, long count) {
+    return (int)count > 1 ? bp_py_code_find(arguments[0]) : NULL;
+}
+
+static __attribute__((noinline)) void start_rare(struct bp_py_code *known) {
     if (known->kind == BP_PY_OPEN ||
-        (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self))) {
+        (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self)))
         open_frame(known, 0);
-    } else if (known->kind == BP_PY_IGNORED) {
-        void *globals = bp_py.PyEval_GetGlobals();
-        if (globals && bp_py_watch_module(arguments[0], globals))
-            bp_py_monitor_set(known, BP_PY_RETURN);
-        return disable();
-    }
+}
+
+static void *start_module(struct bp_py_code *known) {
+    void *globals = bp_py.PyEval_GetGlobals();
+    if (globals && bp_py_watch_module(known->code, globals))
+        bp_py_monitor_set(known, BP_PY_RETURN);
+    return disable();
+}
+
+/* The entry of a plain function remembers which function it is and not which frame, which takes
+ * longer to find out: such calls end in the order in which they began, unless there are greenlets.
+ */
+static void *on_start(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = known_of(arguments, count);
+    struct bp_thread *thread = bp_self;
+    struct bp_entry *entry = NULL;
+    (void)self;
+    if (__builtin_expect(!known, 0))
+        return none();
+    if (__builtin_expect(known->plain && thread && !bp_process.copies_stacks, 1))
+        entry = bp_fast_enter(thread, known->plain, 0);
+    if (__builtin_expect(entry != NULL, 1))
+        entry->ret = (uint64_t)known;
+    else if (known->kind == BP_PY_IGNORED)
+        return start_module(known);
+    else
+        start_rare(known);
     return none();
 }
 
 static void *on_resume(void *self, void *const *arguments, long count) {
-    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    struct bp_py_code *known = known_of(arguments, count);
     (void)self;
-    (void)count;
     if (known && known->stub &&
         (known->kind == BP_PY_OPEN ||
          (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self))))
@@ -112,38 +133,44 @@ static void *on_resume(void *self, void *const *arguments, long count) {
     return none();
 }
 
-static void *on_leave(void *self, void *const *arguments, long count) {
-    struct bp_py_code *known = bp_py_code_find(arguments[0]);
-    (void)self;
-    (void)count;
-    if (!known)
-        return none();
-    if (known->kind == BP_PY_IGNORED) {
-        void *globals = bp_py.PyEval_GetGlobals();
-        if (globals)
-            bp_py_watch_globals(globals);
+static __attribute__((noinline)) void *leave_rare(struct bp_py_code *known) {
+    void *globals = known->kind == BP_PY_IGNORED ? bp_py.PyEval_GetGlobals() : NULL;
+    if (globals)
+        bp_py_watch_globals(globals);
+    if (known->kind == BP_PY_IGNORED)
         return disable();
-    }
-    bp_fast_leave(find_open(known));
+    bp_source_leave(find_open(known), 0);
+    return none();
+}
+
+static void *on_leave(void *self, void *const *arguments, long count) {
+    struct bp_py_code *known = known_of(arguments, count);
+    struct bp_thread *thread = bp_self;
+    struct bp_entry *entry = thread ? (struct bp_entry *)thread->current : NULL;
+    uint64_t now;
+    (void)self;
+    if (__builtin_expect(!known, 0))
+        return none();
+    if (__builtin_expect(!entry || entry->ret != (uint64_t)known, 0))
+        return leave_rare(known);
+    if (__builtin_expect(bp_fast_leave(thread, entry, &now), 0))
+        bp_source_leave(entry, now);
     return none();
 }
 
 /* A global event: every frame of the process that an exception ends. */
 static void *on_unwind(void *self, void *const *arguments, long count) {
-    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    struct bp_py_code *known = known_of(arguments, count);
     (void)self;
-    (void)count;
     if (known && known->stub)
         bp_source_abort(find_open(known));
     return none();
 }
 
 static void *on_call(void *self, void *const *arguments, long count) {
-    struct bp_py_code *known = bp_py_code_find(arguments[0]);
+    struct bp_py_code *known = (int)count > 2 ? bp_py_code_find(arguments[0]) : NULL;
     (void)self;
-    if (count < 3 || !known)
-        return none();
-    return bp_py_watch_call(known, arguments[2]) ? disable() : none();
+    return known && bp_py_watch_call(known, arguments[2]) ? disable() : none();
 }
 
 /* Called by a small piece of Python: the frame is where we think, seen by two ways. */
@@ -206,6 +233,16 @@ static int layout_is_right(int minor) {
     return state.probe_result;
 }
 
+/* A built-in function that is called without CPython's own function in between, which would only
+ * check its arguments: both hand over the same first ones. */
+static void *new_callback(struct method *method) {
+    void *function = bp_py.PyCFunction_NewEx(method, NULL, NULL);
+    void **place = (void **)((char *)function + VECTORCALL);
+    if (function && bp_py.PyVectorcall_Function && bp_py.PyVectorcall_Function(function) == *place)
+        *place = method->function;
+    return function;
+}
+
 /* 1 to 5 may be anybody's; 5, for optimizers, is the one that nobody uses. */
 static int take_tool(void) {
     for (state.tool = 5; state.tool >= 3; state.tool--) {
@@ -224,7 +261,7 @@ static int register_callbacks(void) {
     int failed = !events;
     for (int i = 0; i < EVENTS && !failed; i++) {
         state.bits[i] = bp_py_number(events, names[i]);
-        void *function = bp_py.PyCFunction_NewEx(&methods[i], NULL, NULL);
+        void *function = new_callback(&methods[i]);
         void *before = function
                            ? bp_py.PyObject_CallMethod(state.monitoring, "register_callback", "llO",
                                                        state.tool, state.bits[i], function)

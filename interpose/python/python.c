@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/lifetime.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/evaluate.h"
@@ -191,9 +192,12 @@ void bp_python_init(const char *globs, const char *all) {
 }
 
 void bp_python_look(void) {
-    if (state.mode == BP_PY_NONE || state.hooked || !bp_py_api_find())
+    if (state.hooked || !bp_py_api_find())
         return;
     state.hooked = 1;
+    bp_waiting_gil(bp_py_runtime, bp_py_runtime_size);
+    if (state.mode == BP_PY_NONE)
+        return;
     if (bp_py.Py_IsInitialized())
         bp_py.Py_AddPendingCall(begin_late, NULL);
     else

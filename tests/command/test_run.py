@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`battprof run` as a wrapper: statuses, signals, standard files, environment, run.bp."""
+import json
 import os
 import shutil
 import signal
@@ -131,6 +132,36 @@ class Run(CommandTest):
         self.assertEqual((result.status, result.err), (0, ""))
         self.assertNotIn(" ", result.out)
         self.assertFalse(os.path.exists(result.out.strip()), "the link was left behind")
+
+    def test_repeat(self):
+        script = "echo out; echo err >&2; n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) >n; "
+        result = self.battprof("run", "--repeat", "3", "sh", "-c", script + "exit $((5 - n))")
+        self.assertEqual((result.status, result.out), (5, "out\n" * 3))
+        self.assertIn("3 runs, worst exit status 5", result.err)
+        self.assertEqual(sorted(os.listdir(self.path("battprof.out"))), ["1", "2", "3"])
+        report = json.loads(self.battprof("report", "--json").out)
+        self.assertEqual((report["schema"], report["runs"]), ("battprof-series/1", 3))
+        walls = report["wall"]["s"]
+        self.assertAlmostEqual(report["wall"]["mean_s"], sum(walls) / 3)
+        for number, wall in zip("123", walls):
+            one = json.loads(self.battprof("report", "--json", "battprof.out/" + number).out)
+            self.assertAlmostEqual(one["wall_s"], wall, 6)
+        self.assertEqual(self.battprof("report", "--tree").status, 2)
+        self.battprof("run", "-q", "--repeat", "2", "true")
+        self.assertEqual(sorted(os.listdir(self.path("battprof.out.old"))), ["1", "2", "3"])
+        self.battprof("run", "-q", "true")
+        self.assertEqual(sorted(os.listdir(self.path("battprof.out.old"))), ["1", "2"])
+        self.assertEqual(self.battprof("diff").status, 0)
+
+    def test_repeat_ends_with_the_first_interrupt(self):
+        result = self.battprof("run", "-q", "--repeat", "3", "sh", "-c", "echo out; kill -TERM $$")
+        self.assertEqual((result.status, result.out), (-signal.SIGTERM, "out\n"))
+
+    def test_repeat_keeps_what_is_not_ours(self):
+        self.write("battprof.out/1/notes.txt", "mine")
+        result = self.battprof("run", "-q", "--repeat", "2", "true")
+        self.assert_one_sentence(result, "battprof.out", "not a profile")
+        self.assertTrue(os.path.exists(self.path("battprof.out/1/notes.txt")))
 
 
 if __name__ == "__main__":

@@ -20,14 +20,19 @@ OPTIONS = {
     "candidate_csv": ["--by", "candidate", "--csv"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
 }
+DIFF = {"diff": [], "diff_json": ["--json"]}
 
 
 def show(battprof, case, kind, directory):
     """Stdout; for a failure what it says and the status instead."""
-    environment = {"PATH": os.environ["PATH"], "LANG": "C" if kind == "ascii" else "C.UTF-8"}
-    command = [battprof, "report"] + OPTIONS[kind] + case.get("options", [])
-    if case.get("path"):
-        command.append(case["path"])
+    environment = {"PATH": os.environ["PATH"], "TZ": "UTC",
+                   "LANG": "C" if kind == "ascii" else "C.UTF-8"}
+    if kind.startswith("diff"):
+        command = [battprof, "diff"] + DIFF[kind] + case.get("options", []) + case["sides"]
+    else:
+        command = [battprof, "report"] + OPTIONS[kind] + case.get("options", [])
+        if case.get("path"):
+            command.append(case["path"])
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True)
     text = done.stdout.decode() + done.stderr.decode()
     if done.returncode:
@@ -43,7 +48,7 @@ def check_text(kind, text):
             assert abs(row["sum_s"] - row["lifetime_s"]) <= 0.001 * row["lifetime_s"] + 1e-6 or \
                 any("differ from their lifetime" in note for note in report["notes"]), row
         return
-    if kind.endswith("csv"):
+    if kind.endswith(("csv", "_json")):
         return
     for line in text.splitlines():
         assert len(line) <= 80 or line.startswith("battprof: ") or \

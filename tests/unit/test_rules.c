@@ -35,13 +35,51 @@ static void built_in(void) {
     CHECK_EQUAL(apply(rules, "libfoo.so", "f", BP_FUNC_CALL, &group), BP_FRAMEWORK);
     CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_WAIT, &group), BP_FRAMEWORK);
     CHECK_EQUAL(apply(rules, "libdsl.so", "f", BP_FUNC_IO, &group), BP_FRAMEWORK);
-    CHECK_TEXT(group, "");
+    CHECK_TEXT(group, "file I/O");
+    CHECK_EQUAL(apply(rules, "libdsl.so", "dsl_log_call", BP_FUNC_CALL, &group), BP_FRAMEWORK);
+    CHECK_TEXT(group, "logging");
     struct bp_rule_subject python = {"", "objects", "dsl", "/x/dsl.py", BP_FUNC_CALL, 0};
     CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_DSL);
     python.module = "dsltools";
     CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_FRAMEWORK);
     python.flags = BP_FUNC_CHOSEN;
     CHECK_EQUAL(bp_rules_apply(rules, &python, &group), BP_DSL);
+    bp_rules_free(rules);
+}
+
+/* Module or library and function, never a part of a name alone. */
+static void groups(void) {
+    static const struct {
+        struct bp_rule_subject subject;
+        const char *group;
+    } cases[] = {
+        {{"", "Logger._log", "logging", "", BP_FUNC_CALL, 0}, "logging"},
+        {{"", "info", "logging.handlers", "", BP_FUNC_CALL, 0}, "logging"},
+        {{"", "info", "loggingly", "", BP_FUNC_CALL, 0}, BP_GROUP_OTHER},
+        {{"", "union", "dsl", "", BP_FUNC_CALL, 0}, "frozenset operations"},
+        {{"", "union", "networks", "", BP_FUNC_CALL, 0}, BP_GROUP_OTHER},
+        {{"libdsl.so", "difference_tuple", "", "", BP_FUNC_CALL, 0}, "tuple operations"},
+        {{"libsets.so", "difference", "", "", BP_FUNC_CALL, 0}, BP_GROUP_OTHER},
+        {{"", "fill", "dsl", "", BP_FUNC_CALL, 0}, BP_GROUP_DSL},
+        {{"run_batt", "cudaMemcpy", "", "", BP_FUNC_CALL, BP_FUNC_CUDA}, "GPU batch processing"},
+        {{"libcublas.so.12", "gemm", "", "", BP_FUNC_CALL, 0}, "GPU batch processing"},
+        {{"libcurl.so.4", "transfer", "", "", BP_FUNC_CALL, 0}, BP_GROUP_OTHER},
+        {{"libc.so.6", "pthread_mutex_lock", "", "", BP_FUNC_WAIT, 0}, "lock wait"},
+        {{"libc.so.6", "nanosleep", "", "", BP_FUNC_WAIT, 0}, "waiting"},
+        {{"libc.so.6", "write", "", "", BP_FUNC_IO, 0}, "file I/O"},
+        {{"", "_find_and_load", "importlib._bootstrap", "", BP_FUNC_CALL, 0}, "module import"},
+        {{"libpython3.12.so.1.0", "gc_collect_main", "", "", BP_FUNC_CALL, 0},
+         "garbage collection"},
+        {{"", "run", "threading", "", BP_FUNC_CALL, 0}, BP_GROUP_OTHER},
+    };
+    struct bp_rules *rules = bp_rules_new(NULL, &error);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *group;
+        bp_rules_apply(rules, &cases[i].subject, &group);
+        CHECK_TEXT(group, cases[i].group);
+    }
+    CHECK(bp_group_is_means("file I/O") && bp_group_is_means(BP_GROUP_OTHER));
+    CHECK(!bp_group_is_means("logging") && !bp_group_is_means("painting"));
     bp_rules_free(rules);
 }
 
@@ -84,7 +122,7 @@ static void first_match_wins(void) {
     CHECK_EQUAL(apply(rules, "libdsl.so", "log_x", BP_FUNC_CALL, &group), BP_FRAMEWORK);
     CHECK_TEXT(group, "logging");
     CHECK_EQUAL(apply(rules, "libdsl.so", "paint", BP_FUNC_CALL, &group), BP_DSL);
-    CHECK_TEXT(group, "");
+    CHECK_TEXT(group, BP_GROUP_DSL);
     CHECK_EQUAL(apply(rules, "libfoo.so", "x", BP_FUNC_WAIT, &group), BP_DSL);
     bp_rules_free(rules);
 }
@@ -120,6 +158,7 @@ static void mistakes(void) {
 
 int main(void) {
     RUN(built_in);
+    RUN(groups);
     RUN(first_match_wins);
     RUN(tasks);
     RUN(mistakes);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The diff command: options, which two profiles are meant, and the status that CI looks at.
+ */
+#include "tools/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/output.h"
+
+#define DEFAULT_TOP 20
+
+static int store_percent(const struct bp_option *option, const char *value, void *to,
+                         struct bp_error *error) {
+    char *end;
+    double percent = strtod(value, &end);
+    if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent < 1e6))
+        return bp_error_set(error, BP_USAGE, "--%s: '%s' is no percentage; write 5%%", option->name,
+                            value);
+    *(double *)to = percent / 100;
+    return 0;
+}
+
+static const struct bp_option options[] = {
+    {"fail-over", 0, "P",
+     "exit with status 1 if NEW's differences make it more than P per cent slower", store_percent,
+     offsetof(struct bp_diff_settings, fail_over)},
+    {"json", 0, NULL, "all of it as JSON", bp_option_flag, offsetof(struct bp_diff_settings, json)},
+    {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
+     offsetof(struct bp_diff_settings, rules)},
+    {"same-speed", 0, NULL,
+     "the machine was equally fast: what all functions changed by is the program's", bp_option_flag,
+     offsetof(struct bp_diff_settings, same_speed)},
+    {"top", 'n', "N", "show N differences", bp_option_number,
+     offsetof(struct bp_diff_settings, top)},
+};
+
+const struct bp_command bp_command_diff = {
+    .name = "diff",
+    .summary = "what differs between two runs, beyond chance",
+    .usage = "[options] [OLD NEW]",
+    .about = "Compares two profiles, or two series of them (run --repeat). Without arguments "
+             "./" BP_DEFAULT_OUTPUT ".old with ./" BP_DEFAULT_OUTPUT
+             ". Times are compared as seconds of self time; only what exceeds the spread is "
+             "called a difference.",
+    .next = "Examples:\n"
+            "  battprof diff\n"
+            "  battprof diff --fail-over 5% baseline battprof.out",
+    .options = options,
+    .option_count = BP_OPTION_COUNT(options),
+    .main = bp_cmd_diff,
+};
+
+static int show(struct bp_diff *diff, const struct bp_diff_settings *settings,
+                struct bp_error *error) {
+    double wall_s = diff->runs[0].model->wall_s;
+    int result = settings->json ? bp_diff_json(diff, stdout) : bp_diff_text(diff, settings, stdout);
+    if (result || fflush(stdout) || ferror(stdout))
+        return bp_error_set(error, BP_FAILED, "the comparison could not be written: %s",
+                            strerror(errno));
+    if (settings->fail_over < 0 || diff->net_s <= settings->fail_over * wall_s)
+        return 0;
+    return bp_error_set(error, BP_FAILED, "NEW is %.3g %% slower, more than %.3g %%",
+                        100 * diff->net_s / wall_s, 100 * settings->fail_over);
+}
+
+static int compare(const char *old_path, const char *new_path,
+                   const struct bp_diff_settings *settings, struct bp_error *error) {
+    struct bp_runs old_runs;
+    struct bp_runs new_runs;
+    struct bp_rules *rules = bp_rules_new(settings->rules, error);
+    if (!rules)
+        return -1;
+    bp_runs_init(&old_runs, old_path);
+    bp_runs_init(&new_runs, new_path);
+    int result = -1;
+    struct bp_diff *diff = bp_diff_new(&old_runs, &new_runs, rules, error);
+    if (diff) {
+        diff->old_side.path = old_path;
+        diff->new_side.path = new_path;
+        bp_diff_compare(diff, settings->same_speed);
+        result = show(diff, settings, error);
+        bp_diff_free(diff);
+    }
+    bp_runs_fini(&old_runs);
+    bp_runs_fini(&new_runs);
+    bp_rules_free(rules);
+    return result;
+}
+
+int bp_cmd_diff(int argc, char **argv, struct bp_error *error) {
+    struct bp_diff_settings settings = {.top = DEFAULT_TOP, .fail_over = -1};
+    int first = bp_options_parse(&bp_command_diff, &settings, argc, argv, error);
+    if (first <= 0)
+        return first == 0 ? BP_FINE : BP_USAGE;
+    if (argc - first != 0 && argc - first != 2) {
+        bp_error_set(error, BP_USAGE,
+                     "diff: give two profiles, OLD and NEW, or none for " BP_DEFAULT_OUTPUT
+                     ".old and " BP_DEFAULT_OUTPUT);
+        return BP_USAGE;
+    }
+    const char *old_path = first < argc ? argv[first] : BP_DEFAULT_OUTPUT ".old";
+    const char *new_path = first < argc ? argv[first + 1] : BP_DEFAULT_OUTPUT;
+    return compare(old_path, new_path, &settings, error) ? BP_FAILED : BP_FINE;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What differs between two runs, or two series of runs of `run --repeat`. Everything that can be
+ * compared — a function, a group, a category, a direction of copies, the wall — is a row with a
+ * value for every run. Times are compared as seconds, never as shares: one function made faster
+ * must not make all others look slower.
+ *
+ *     diff_collect.c   rows and values from the models
+ *     diff_compare.c   the speed of the machine, the spread, the verdict
+ *     diff_text.c, diff_json.c
+ *     diff.c           the command
+ */
+#ifndef BP_TOOLS_DIFF_H
+#define BP_TOOLS_DIFF_H
+
+#include <stdio.h>
+
+#include "tools/model.h"
+#include "tools/runs.h"
+
+enum bp_diff_kind {
+    BP_DIFF_WALL,
+    BP_DIFF_CATEGORY,
+    BP_DIFF_IDLE, /* wall without a busy thread */
+    BP_DIFF_GROUP,
+    BP_DIFF_FUNCTION,
+    BP_DIFF_TRANSFER, /* a direction; exposed time */
+    BP_DIFF_KERNEL,   /* time on the device */
+    BP_DIFF_KINDS
+};
+
+/* A row in one run. */
+struct bp_diff_value {
+    double s;
+    double likely_s; /* without time that was lost waiting for a CPU */
+    double doubt_s;  /* how far likely_s may be off */
+    double wall_s;
+    double cost_s;  /* taken out of s as the profiler's */
+    uint64_t count; /* calls, copies */
+    uint64_t bytes;
+};
+
+struct bp_diff_row {
+    enum bp_diff_kind kind;
+    const char *name;
+    const struct bp_function *function; /* one of the runs'; NULL in other rows */
+    struct bp_diff_value *values;       /* by run */
+    bool in_old;
+    bool in_new;
+    /* The verdict. Means over the runs of a side, as measured. */
+    double old_s;
+    double new_s;
+    double old_count;
+    double new_count;
+    double change_s;      /* NEW minus OLD at the same speed */
+    double spread_s;      /* what change_s is without any cause */
+    double wall_change_s; /* the part of change_s in the wall split */
+    bool time_differs;
+    bool count_differs;
+};
+
+struct bp_diff_run {
+    struct bp_model *model;
+    double slowness; /* 1.2: everything takes 1.2 times what it took in the first run */
+    double busy_s;   /* of threads */
+    double lost_s;   /* of it: without a CPU */
+};
+
+struct bp_diff_side {
+    const char *path;
+    uint64_t began_ns;
+    uint32_t count;
+};
+
+struct bp_diff {
+    struct bp_diff_side old_side;
+    struct bp_diff_side new_side;
+    struct bp_diff_run *runs; /* OLD's first */
+    uint32_t run_count;
+    struct bp_diff_row *rows; /* sums first, then by falling change */
+    uint32_t row_count;
+    double slowness; /* of NEW against OLD */
+    uint32_t alike;  /* functions that it was taken from; 0: too few, taken as 1 */
+    double scatter;  /* relative: how far functions stray from it */
+    double kinds;    /* relative: a fifth of them strays further than this */
+    double net_s;    /* of the wall: what the differences change, added */
+    double category_net_s[BP_CATEGORIES];
+    uint32_t differences;
+};
+
+struct bp_diff_settings {
+    const char *rules;
+    bool json;
+    bool same_speed; /* the machine was equally fast */
+    unsigned top;
+    double fail_over; /* part of OLD's wall; negative: never */
+};
+
+/* New; NULL with the error set. The runs and rules are borrowed; NEW may have none, for the report
+ * of a series. */
+struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs *new_runs,
+                            const struct bp_rules *rules, struct bp_error *error);
+void bp_diff_free(struct bp_diff *diff);
+
+void bp_diff_compare(struct bp_diff *diff, bool same_speed);
+
+static inline bool bp_diff_differs(const struct bp_diff_row *row) {
+    return row->time_differs || row->count_differs;
+}
+
+/* Of two single runs: how much of a function's time may be chance. */
+double bp_diff_relative_spread(const struct bp_diff *diff);
+
+/* "today 14:02", as a sentence needs it. */
+void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]);
+
+int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
+int bp_diff_json(const struct bp_diff *diff, FILE *out);
+
+#endif

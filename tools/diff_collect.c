@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows from models. A function is the same in two runs if kind, module, name and library are; its
+ * line is not looked at, since code above it may have changed. One that has only changed its
+ * library (a new version, a renamed program) is found by its name.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff.h"
+#include "tools/memory.h"
+#include "tools/table.h"
+
+/* A thread that loses its CPU does so for about a time slice: 3 to 4 ms here, seen as steps in the
+ * self times of functions that take microseconds. */
+#define SLICE_S 0.004
+/* A function whose calls are this long hides lost slices in its usual durations. */
+#define LONG_CALL_S 0.0005
+#define LEAST_CALLS 8
+
+struct collector {
+    struct bp_diff *diff;
+    struct bp_table table;
+    char *key;
+    size_t key_size;
+};
+
+static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kind kind,
+                                   const char *name, const struct bp_function *function) {
+    struct bp_diff *diff = collector->diff;
+    const char *texts[] = {name, function ? function->module : "",
+                           function ? function->library : ""};
+    size_t size = 2;
+    for (int i = 0; i < 3; i++)
+        size += strlen(texts[i]) + 1;
+    if (size > collector->key_size) {
+        free(collector->key);
+        collector->key = bp_alloc(collector->key_size = 2 * size, 1);
+    }
+    char *to = collector->key;
+    *to++ = (char)kind;
+    *to++ = (char)(function ? function->kind : 0);
+    for (int i = 0; i < 3; i++)
+        to = stpcpy(to, texts[i]) + 1;
+    uint32_t number = bp_table_put(&collector->table, collector->key, size);
+    if (number < diff->row_count)
+        return &diff->rows[number];
+    void *list = diff->rows;
+    struct bp_diff_row *row = bp_append(&list, diff->row_count++, sizeof(*row));
+    diff->rows = list;
+    row->kind = kind;
+    row->name = name;
+    row->function = function;
+    row->values = bp_alloc(diff->run_count, sizeof(*row->values));
+    return row;
+}
+
+/* Where calls are so long that a lost slice would not stand out, or where there are none, any may
+ * be hidden. */
+static bool hides_slices(const struct bp_function *function) {
+    double calls = (double)function->calls;
+    return function->kind != BP_FUNC_CALL || calls < LEAST_CALLS ||
+           function->self_s > calls * LONG_CALL_S;
+}
+
+/* Copies and kernels are rows of their own. */
+static double own_time(const struct bp_function *function) {
+    double s = function->self_s - function->transfer_s - function->kernel_wait_s;
+    return s > 0 ? s : 0;
+}
+
+/* How much of `s` was lost waiting for a CPU: a function's share of what the run lost, give or take
+ * chance, and not more than its bursts show. */
+static void find_lost(const struct bp_diff_run *run, const struct bp_function *function, double s,
+                      double *least_s, double *most_s) {
+    double slices = run->busy_s > 0 ? s / run->busy_s * run->lost_s / SLICE_S : 0;
+    double chance_s = SLICE_S * (3 * sqrt(slices) + 1);
+    *most_s = SLICE_S * slices + chance_s;
+    if (*most_s > run->lost_s)
+        *most_s = run->lost_s;
+    if (*most_s > s)
+        *most_s = s;
+    if (!hides_slices(function) && function->burst_s < *most_s)
+        *most_s = function->burst_s;
+    *least_s = SLICE_S * slices - chance_s;
+    if (*least_s < 0)
+        *least_s = 0;
+    if (*least_s > *most_s)
+        *least_s = *most_s;
+}
+
+static void add_value(struct bp_diff_value *value, const struct bp_diff_run *run,
+                      const struct bp_function *function) {
+    double s = own_time(function);
+    double least_s;
+    double most_s;
+    find_lost(run, function, s, &least_s, &most_s);
+    value->s += s;
+    value->likely_s += s - (least_s + most_s) / 2;
+    value->doubt_s += (most_s - least_s) / 2;
+    value->wall_s += function->wall_s;
+    value->cost_s += function->cost_s;
+    value->count += function->calls + function->in_flight;
+}
+
+static void add_function(struct collector *collector, uint32_t run,
+                         const struct bp_function *function) {
+    add_value(&put_row(collector, BP_DIFF_FUNCTION, function->name, function)->values[run],
+              &collector->diff->runs[run], function);
+}
+
+/* A group is in doubt as its functions are; of waiting see is_compared(). */
+static void add_group_part(struct collector *collector, uint32_t run, const struct bp_group *group,
+                           const struct bp_group_part *part) {
+    const struct bp_diff_run *from = &collector->diff->runs[run];
+    const struct bp_function *function = &from->model->functions[part->function];
+    struct bp_diff_value whole = {0};
+    if (!(function->self_s > 0) || function->kind == BP_FUNC_WAIT)
+        return;
+    add_value(&whole, from, function);
+    double rate = part->self_s / function->self_s;
+    struct bp_diff_value *value =
+        &put_row(collector, BP_DIFF_GROUP, group->name, NULL)->values[run];
+    value->s += part->self_s;
+    value->likely_s += part->self_s + (whole.likely_s - whole.s) * rate;
+    value->doubt_s += whole.doubt_s * rate;
+    value->cost_s += whole.cost_s * rate;
+    value->wall_s += part->wall_s;
+}
+
+static void add_groups(struct collector *collector, uint32_t run) {
+    const struct bp_model *model = collector->diff->runs[run].model;
+    for (uint32_t i = 0; i < model->group_count; i++)
+        for (uint32_t k = 0; k < model->groups[i].part_count; k++)
+            add_group_part(collector, run, &model->groups[i], &model->groups[i].parts[k]);
+}
+
+/* Waiting follows the speed of others; what it costs is in the idle time. */
+static bool is_compared(const struct bp_function *function) {
+    return bp_function_used(function) && function->kind != BP_FUNC_WAIT;
+}
+
+static void add_wall(struct collector *collector, uint32_t run, enum bp_diff_kind kind,
+                     const char *name, double s) {
+    double lost_s = collector->diff->runs[run].lost_s;
+    struct bp_diff_value *value = &put_row(collector, kind, name, NULL)->values[run];
+    value->s = value->wall_s = value->likely_s = s;
+    value->doubt_s = lost_s < s ? lost_s : s;
+}
+
+static void add_transfers(struct collector *collector, uint32_t run) {
+    static const char *const names[] = {"host to device", "device to host", "within a device",
+                                        "between devices", "memset"};
+    const struct bp_model *model = collector->diff->runs[run].model;
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->transfers[i];
+        const char *name = names[transfer->direction < 5 ? transfer->direction : 4];
+        struct bp_diff_value *value =
+            &put_row(collector, BP_DIFF_TRANSFER, name, NULL)->values[run];
+        value->s += transfer->exposed_s;
+        value->likely_s += transfer->exposed_s;
+        value->wall_s += transfer->exposed_s;
+        value->count += transfer->count;
+        value->bytes += transfer->bytes;
+    }
+}
+
+static void add_kernels(struct collector *collector, uint32_t run) {
+    const struct bp_model *model = collector->diff->runs[run].model;
+    for (uint32_t i = 0; i < model->kernel_count; i++) {
+        const struct bp_model_kernel *kernel = &model->kernels[i];
+        struct bp_diff_value *value =
+            &put_row(collector, BP_DIFF_KERNEL, kernel->name, NULL)->values[run];
+        value->s += kernel->device_s;
+        value->likely_s += kernel->device_s;
+        value->wall_s += kernel->wait_s;
+        value->count += kernel->count;
+    }
+}
+
+static void add_run(struct collector *collector, uint32_t run) {
+    const struct bp_model *model = collector->diff->runs[run].model;
+    add_wall(collector, run, BP_DIFF_WALL, "wall", model->wall_s);
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        add_wall(collector, run, BP_DIFF_CATEGORY, bp_category_name((enum bp_category)i),
+                 model->category_s[i]);
+    add_wall(collector, run, BP_DIFF_IDLE, "waiting, no thread busy", model->idle_s);
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if (is_compared(&model->functions[i]))
+            add_function(collector, run, &model->functions[i]);
+    add_groups(collector, run);
+    add_transfers(collector, run);
+    add_kernels(collector, run);
+}
+
+static void settle_presence(struct bp_diff *diff) {
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        for (uint32_t k = 0; k < diff->run_count; k++) {
+            const struct bp_diff_value *value = &diff->rows[i].values[k];
+            if (value->s > 0 || value->count > 0)
+                *(k < diff->old_side.count ? &diff->rows[i].in_old : &diff->rows[i].in_new) = true;
+        }
+}
+
+static bool same_name(const struct bp_diff_row *a, const struct bp_diff_row *b) {
+    return a->kind == b->kind && a->function && a->function->kind == b->function->kind &&
+           strcmp(a->name, b->name) == 0 && strcmp(a->function->module, b->function->module) == 0;
+}
+
+/* The only row of the other side alone with the same name; NULL if there is none or several. */
+static struct bp_diff_row *find_moved(struct bp_diff *diff, const struct bp_diff_row *gone) {
+    struct bp_diff_row *found = NULL;
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        struct bp_diff_row *row = &diff->rows[i];
+        if (row->in_old || !row->in_new || !same_name(gone, row))
+            continue;
+        if (found)
+            return NULL;
+        found = row;
+    }
+    return found;
+}
+
+static void join_moved(struct bp_diff *diff) {
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        struct bp_diff_row *gone = &diff->rows[i];
+        if (gone->kind != BP_DIFF_FUNCTION || !gone->in_old || gone->in_new)
+            continue;
+        struct bp_diff_row *moved = find_moved(diff, gone);
+        if (!moved)
+            continue;
+        for (uint32_t k = diff->old_side.count; k < diff->run_count; k++)
+            gone->values[k] = moved->values[k];
+        gone->in_new = true;
+        gone->function = moved->function;
+        moved->in_new = false;
+    }
+}
+
+/* Busy by what we saw, not on a CPU by its clock: waiting for one, or the machine itself stood. */
+static void find_lost_time(struct bp_diff_run *run) {
+    for (uint32_t i = 0; i < run->model->thread_count; i++) {
+        const struct bp_model_thread *thread = &run->model->thread_list[i];
+        double off_s = thread->busy_s - thread->cpu_s - thread->cuda_s;
+        run->busy_s += thread->busy_s;
+        if (thread->cpu_s > 0 && off_s > 0)
+            run->lost_s += off_s;
+    }
+}
+
+static int load(struct bp_diff *diff, const struct bp_runs *runs, uint32_t first,
+                const struct bp_rules *rules, struct bp_error *error) {
+    for (uint32_t i = 0; i < runs->count; i++) {
+        diff->runs[first + i].model = bp_model_new(runs->path[i], rules, error);
+        diff->runs[first + i].slowness = 1;
+        if (!diff->runs[first + i].model)
+            return -1;
+        find_lost_time(&diff->runs[first + i]);
+    }
+    return 0;
+}
+
+struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs *new_runs,
+                            const struct bp_rules *rules, struct bp_error *error) {
+    struct bp_diff *diff = bp_alloc(1, sizeof(*diff));
+    struct collector collector = {.diff = diff};
+    diff->old_side.count = old_runs->count;
+    diff->new_side.count = new_runs->count;
+    diff->run_count = old_runs->count + new_runs->count;
+    diff->runs = bp_alloc(diff->run_count, sizeof(*diff->runs));
+    if (load(diff, old_runs, 0, rules, error) ||
+        load(diff, new_runs, old_runs->count, rules, error)) {
+        bp_diff_free(diff);
+        return NULL;
+    }
+    diff->old_side.began_ns = diff->runs[0].model->began_ns;
+    if (new_runs->count)
+        diff->new_side.began_ns = diff->runs[old_runs->count].model->began_ns;
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        add_run(&collector, i);
+    settle_presence(diff);
+    join_moved(diff);
+    bp_table_fini(&collector.table);
+    free(collector.key);
+    return diff;
+}
+
+void bp_diff_free(struct bp_diff *diff) {
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        free(diff->rows[i].values);
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        bp_model_free(diff->runs[i].model);
+    free(diff->rows);
+    free(diff->runs);
+    free(diff);
+}

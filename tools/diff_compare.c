@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which changes are more than chance. A shared machine is slower by up to half while neighbours
+ * work, for all functions alike: that factor is found first, as the median over the functions, and
+ * taken out. What is left scatters; how much it does over all functions says how far a single
+ * one may stray. To that come what a run shows itself — time slices lost, own cost subtracted —
+ * and a floor. With repeated runs their own spread takes the place of the scatter.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/diff.h"
+#include "tools/memory.h"
+#include "tools/statistics.h"
+
+/* A function counts for the speed of the machine from this part of the wall on. */
+#define SPEED_PART 0.002
+/* Fewer functions are no witness of the machine. */
+#define LEAST_WITNESSES 5
+/* Scatter or spread is multiplied by this: with 100 functions chance must not exceed it. */
+#define SIGMAS 4
+/* A neighbour on the same core slows functions by kind: one that waits for its own results not at
+ * all, one that keeps all units busy by a quarter. A fifth of the functions off by as much is a
+ * neighbour; this factor covers those that are off more. */
+#define KINDS_QUANTILE 0.8
+#define KINDS_FACTOR 2
+/* Relative floors: what two single runs differ by on an idle machine (caches, page colours, heap
+ * layout); with repeated runs those are in the spread. */
+#define FLOOR_SINGLE 0.15
+#define FLOOR_REPEATED 0.02
+/* Without witnesses nothing is known about neighbours, which cost up to half. */
+#define FLOOR_UNKNOWN 0.30
+/* Absolute floors: of the wall, and in seconds. */
+#define FLOOR_PART 0.003
+#define FLOOR_S 0.0005
+/* The calibrated own cost of calls is off by as much when caches are cold. */
+#define COST_DOUBT 0.25
+
+static bool is_witness(const struct bp_diff *diff, const struct bp_diff_row *row, uint32_t run) {
+    const struct bp_diff_value *here = &row->values[run];
+    const struct bp_diff_value *first = &row->values[0];
+    double least_s = SPEED_PART * diff->runs[0].model->wall_s;
+    return row->kind == BP_DIFF_FUNCTION && row->function->kind == BP_FUNC_CALL &&
+           !row->function->cuda && here->count > 0 && first->count > 0 &&
+           first->likely_s > least_s && here->doubt_s < here->likely_s / 2 &&
+           first->doubt_s < first->likely_s / 2;
+}
+
+/* Per call, so that more work is not a slower machine. */
+static double log_ratio(const struct bp_diff_row *row, uint32_t run) {
+    const struct bp_diff_value *here = &row->values[run];
+    const struct bp_diff_value *first = &row->values[0];
+    return log(here->likely_s / (double)here->count / (first->likely_s / (double)first->count));
+}
+
+/* Of sorted values around their median. */
+static double quantile_of_distances(double *sorted, uint32_t count) {
+    double middle = bp_quantile(sorted, count, 0.5);
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = fabs(sorted[i] - middle);
+    bp_sort_values(sorted, count);
+    return bp_quantile(sorted, count, KINDS_QUANTILE);
+}
+
+static void keep_larger(double *to, double value) {
+    if (value > *to)
+        *to = value;
+}
+
+/* Returns how many functions were asked. */
+static uint32_t find_slowness(struct bp_diff *diff, uint32_t run) {
+    double *logs = bp_alloc(diff->row_count, sizeof(*logs));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (is_witness(diff, &diff->rows[i], run))
+            logs[count++] = log_ratio(&diff->rows[i], run);
+    bp_sort_values(logs, count);
+    double middle = bp_quantile(logs, count, 0.5);
+    /* The standard deviation, if it were normal. */
+    keep_larger(&diff->scatter, 1.4826 * bp_median_distance(logs, count));
+    keep_larger(&diff->kinds, quantile_of_distances(logs, count));
+    free(logs);
+    if (count < LEAST_WITNESSES)
+        return 0;
+    diff->runs[run].slowness = exp(middle);
+    return count;
+}
+
+static void find_speeds(struct bp_diff *diff, bool same_speed) {
+    double old_sum = 0;
+    double new_sum = 0;
+    uint32_t old_count = diff->old_side.count;
+    for (uint32_t i = 1; i < diff->run_count; i++) {
+        uint32_t alike = find_slowness(diff, i);
+        if (i >= old_count && (i == old_count || alike < diff->alike))
+            diff->alike = alike;
+        if (same_speed)
+            diff->runs[i].slowness = 1;
+    }
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        *(i < old_count ? &old_sum : &new_sum) += log(diff->runs[i].slowness);
+    diff->slowness = exp(new_sum / diff->new_side.count - old_sum / old_count);
+}
+
+/* Devices have clocks of their own. */
+static double slowness_of(const struct bp_diff *diff, const struct bp_diff_row *row, uint32_t run) {
+    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
+    return on_device || row->kind == BP_DIFF_IDLE ? 1 : diff->runs[run].slowness;
+}
+
+/* The runs of one side. */
+struct side {
+    double mean_s; /* at the speed of the first run */
+    double raw_s;  /* the next two as measured */
+    double wall_s;
+    double variance; /* of a single run; 0 from one run */
+    double noise_s;
+    double cost_s;
+    double count;
+    bool same_count;
+};
+
+static struct side sum_side(const struct bp_diff *diff, const struct bp_diff_row *row,
+                            uint32_t first, uint32_t count) {
+    struct side side = {.same_count = true};
+    for (uint32_t i = first; i < first + count; i++) {
+        const struct bp_diff_value *value = &row->values[i];
+        double slowness = slowness_of(diff, row, i);
+        side.mean_s += value->likely_s / slowness / count;
+        side.raw_s += value->s / count;
+        side.wall_s += value->wall_s / count;
+        side.noise_s += value->doubt_s / slowness / count;
+        side.cost_s += value->cost_s / slowness / count;
+        side.count += (double)value->count / count;
+        side.same_count &= value->count == row->values[first].count;
+    }
+    for (uint32_t i = first; count > 1 && i < first + count; i++) {
+        double off_s = row->values[i].likely_s / slowness_of(diff, row, i) - side.mean_s;
+        side.variance += off_s * off_s / (count - 1);
+    }
+    return side;
+}
+
+/* The standard deviation of one run that the repeated ones show. */
+static double pooled(const struct bp_diff *diff, const struct side *old_side,
+                     const struct side *new_side) {
+    double free_old = diff->old_side.count - 1;
+    double free_new = diff->new_side.count - 1;
+    double sum = old_side->variance * free_old + new_side->variance * free_new;
+    return sqrt(sum / (free_old + free_new));
+}
+
+static double floor_s(const struct bp_diff *diff) {
+    double part_s = FLOOR_PART * diff->runs[0].model->wall_s;
+    return part_s > FLOOR_S ? part_s : FLOOR_S;
+}
+
+double bp_diff_relative_spread(const struct bp_diff *diff) {
+    double spread = diff->alike ? FLOOR_SINGLE : FLOOR_UNKNOWN;
+    keep_larger(&spread, SIGMAS * diff->scatter);
+    keep_larger(&spread, KINDS_FACTOR * diff->kinds);
+    return spread;
+}
+
+static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *row,
+                        const struct side *old_side, const struct side *new_side, double scale) {
+    double s = (old_side->mean_s * scale + new_side->mean_s) / 2;
+    double doubt_s = COST_DOUBT * (old_side->cost_s * scale + new_side->cost_s) / 2 +
+                     fabs(new_side->cost_s - old_side->cost_s * scale);
+    if (diff->run_count > 2) {
+        double runs = 1.0 / diff->old_side.count + 1.0 / diff->new_side.count;
+        double single_s = pooled(diff, old_side, new_side);
+        if (single_s < diff->scatter * s / 2) /* three runs may agree by accident */
+            single_s = diff->scatter * s / 2;
+        return SIGMAS * single_s * sqrt(runs) + FLOOR_REPEATED * s + doubt_s + floor_s(diff);
+    }
+    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
+    double relative = on_device ? FLOOR_SINGLE : bp_diff_relative_spread(diff);
+    return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
+}
+
+static void set_change(struct bp_diff_row *row, const struct side *old_side,
+                       const struct side *new_side, double per_call_s) {
+    double more_work_s = new_side->mean_s - old_side->mean_s - per_call_s;
+    row->change_s = row->time_differs            ? new_side->mean_s - old_side->mean_s
+                    : row->in_old && row->in_new ? more_work_s
+                                                 : new_side->raw_s - old_side->raw_s;
+    double s = old_side->raw_s + new_side->raw_s;
+    double wall_s = old_side->wall_s + new_side->wall_s;
+    row->wall_change_s = s > 0 ? row->change_s * wall_s / s : 0;
+}
+
+/* Counts that vary within a side say nothing. Calls are exact: more of them need no more time than
+ * their number explains. */
+static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
+    struct side old_side = sum_side(diff, row, 0, diff->old_side.count);
+    struct side new_side = sum_side(diff, row, diff->old_side.count, diff->new_side.count);
+    bool both = old_side.count > 0 && new_side.count > 0;
+    double scale = both ? new_side.count / old_side.count : 1;
+    double per_call_s = new_side.mean_s - old_side.mean_s * scale;
+    row->old_s = old_side.raw_s;
+    row->new_s = new_side.raw_s;
+    row->old_count = old_side.count;
+    row->new_count = new_side.count;
+    row->count_differs =
+        old_side.same_count && new_side.same_count && old_side.count != new_side.count;
+    row->spread_s = spread_of(diff, row, &old_side, &new_side, scale);
+    row->time_differs = fabs(per_call_s) > row->spread_s;
+    set_change(row, &old_side, &new_side, per_call_s);
+}
+
+/* The wall, its parts, what may cause a change, and groups of those. */
+static int rank_of(const struct bp_diff_row *row) {
+    return row->kind == BP_DIFF_WALL       ? 0
+           : row->kind == BP_DIFF_CATEGORY ? 1
+           : row->kind != BP_DIFF_GROUP    ? 2
+                                           : 3;
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct bp_diff_row *x = a;
+    const struct bp_diff_row *y = b;
+    if (rank_of(x) != rank_of(y))
+        return rank_of(x) < rank_of(y) ? -1 : 1;
+    if (x->kind == BP_DIFF_CATEGORY) /* always there, in their own order */
+        return strcmp(x->name, y->name);
+    if (fabs(x->change_s) != fabs(y->change_s))
+        return fabs(x->change_s) > fabs(y->change_s) ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Sums and groups follow from others. */
+static bool is_cause(const struct bp_diff_row *row) {
+    return rank_of(row) == 2;
+}
+
+static void add_net(struct bp_diff *diff, const struct bp_diff_row *row) {
+    enum bp_category category = row->function                   ? row->function->category
+                                : row->kind == BP_DIFF_TRANSFER ? BP_TRANSFER
+                                                                : BP_FRAMEWORK;
+    diff->differences++;
+    diff->net_s += row->wall_change_s;
+    diff->category_net_s[category] += row->wall_change_s;
+}
+
+void bp_diff_compare(struct bp_diff *diff, bool same_speed) {
+    find_speeds(diff, same_speed);
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        judge(diff, &diff->rows[i]);
+        if (is_cause(&diff->rows[i]) && bp_diff_differs(&diff->rows[i]))
+            add_net(diff, &diff->rows[i]);
+    }
+    qsort(diff->rows, diff->row_count, sizeof(*diff->rows), compare_rows);
+}

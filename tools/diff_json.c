@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The comparison as JSON, schema battprof-diff/1. `differences` is what the text shows; the tables
+ * hold everything that was compared.
+ */
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tools/diff.h"
+#include "tools/json.h"
+
+#define SCHEMA "battprof-diff/1"
+
+static const char *const kind_names[] = {"wall",     "category", "idle",  "group",
+                                         "function", "transfer", "kernel"};
+
+static json_t *make_row(const struct bp_diff_row *row) {
+    json_t *object = json_object();
+    char name[1024];
+    const struct bp_function *function = row->function;
+    snprintf(name, sizeof(name), "%s%s%s", function ? function->module : "",
+             function && function->module[0] ? "." : "", row->name);
+    bp_json_set_text(object, "kind", kind_names[row->kind]);
+    bp_json_set_text(object, "name", name);
+    if (function) {
+        bp_json_set_text(object, "library", function->library);
+        bp_json_set_text(object, "category", bp_category_name(function->category));
+    }
+    bp_json_set(object, "old_s", row->old_s);
+    bp_json_set(object, "new_s", row->new_s);
+    bp_json_set(object, "change_s", row->change_s);
+    bp_json_set(object, "change_pct", row->old_s > 0 ? 100 * row->change_s / row->old_s : 0);
+    bp_json_set(object, "spread_s", row->spread_s);
+    bp_json_set(object, "wall_change_s", row->wall_change_s);
+    if (row->kind >= BP_DIFF_GROUP) {
+        bp_json_set(object, "old_calls", row->old_count);
+        bp_json_set(object, "new_calls", row->new_count);
+    }
+    json_object_set_new(object, "time_differs", json_boolean(row->time_differs));
+    json_object_set_new(object, "calls_differ", json_boolean(row->count_differs));
+    return object;
+}
+
+static json_t *make_side(const struct bp_diff_side *side, const struct bp_diff_run *runs) {
+    json_t *object = json_object();
+    json_t *walls = json_array();
+    json_t *slowness = json_array();
+    bp_json_set_text(object, "path", side->path);
+    bp_json_set_text(object, "command", runs[0].model->command);
+    bp_json_set(object, "began", (double)side->began_ns * 1e-9);
+    bp_json_set_count(object, "runs", side->count);
+    for (uint32_t i = 0; i < side->count; i++) {
+        json_array_append_new(walls, json_real(runs[i].model->wall_s));
+        json_array_append_new(slowness, json_real(runs[i].slowness));
+    }
+    json_object_set_new(object, "wall_s", walls);
+    json_object_set_new(object, "slowness", slowness);
+    return object;
+}
+
+static json_t *make_table(const struct bp_diff *diff, enum bp_diff_kind kind) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (diff->rows[i].kind == kind && (diff->rows[i].in_old || diff->rows[i].in_new))
+            json_array_append_new(list, make_row(&diff->rows[i]));
+    return list;
+}
+
+static json_t *make_differences(const struct bp_diff *diff) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        const struct bp_diff_row *row = &diff->rows[i];
+        if (row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY ||
+            row->kind == BP_DIFF_GROUP || !bp_diff_differs(row))
+            continue;
+        json_array_append_new(list, make_row(row));
+    }
+    return list;
+}
+
+int bp_diff_json(const struct bp_diff *diff, FILE *out) {
+    static const struct {
+        const char *key;
+        enum bp_diff_kind kind;
+    } tables[] = {{"wall", BP_DIFF_WALL},          {"categories", BP_DIFF_CATEGORY},
+                  {"groups", BP_DIFF_GROUP},       {"functions", BP_DIFF_FUNCTION},
+                  {"transfers", BP_DIFF_TRANSFER}, {"kernels", BP_DIFF_KERNEL}};
+    json_t *root = json_object();
+    bp_json_set_text(root, "schema", SCHEMA);
+    json_object_set_new(root, "old", make_side(&diff->old_side, diff->runs));
+    json_object_set_new(root, "new", make_side(&diff->new_side, diff->runs + diff->old_side.count));
+    bp_json_set(root, "slowness", diff->slowness);
+    bp_json_set_count(root, "slowness_functions", diff->alike);
+    bp_json_set(root, "scatter_pct", 100 * diff->scatter);
+    bp_json_set(root, "net_wall_change_s", diff->net_s);
+    json_object_set_new(root, "differences", make_differences(diff));
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        json_object_set_new(root, tables[i].key, make_table(diff, tables[i].kind));
+    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(root);
+    return result;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The comparison for people: which run is faster and by how much, then the rows that differ, the
+ * largest change first. Times of NEW are shown at the speed that the machine had for OLD.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/diff.h"
+#include "tools/page.h"
+
+/* The machine is worth a sentence from this factor on; less is taken out without a word. */
+#define NOTABLE 1.03
+#define MACHINE 1.10
+/* Of the wall: less is not called faster or slower. */
+#define LEAST_PART 0.005
+/* A spread that calls for repetition. */
+#define WIDE 0.2
+
+void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]) {
+    time_t when = (time_t)(realtime_ns / 1000000000u);
+    time_t now = time(NULL);
+    struct tm then;
+    struct tm today;
+    char clock[16];
+    localtime_r(&when, &then);
+    localtime_r(&now, &today);
+    strftime(clock, sizeof(clock), seconds ? "%H:%M:%S" : "%H:%M", &then);
+    today.tm_hour = today.tm_min = today.tm_sec = 0;
+    double before_midnight_s = difftime(mktime(&today), when);
+    if (before_midnight_s <= 0 && when <= now)
+        snprintf(text, 48, "today %s", clock);
+    else if (before_midnight_s > 0 && before_midnight_s <= 24 * 3600)
+        snprintf(text, 48, "yesterday %s", clock);
+    else {
+        char day[24];
+        strftime(day, sizeof(day), "%Y-%m-%d", &then);
+        snprintf(text, 48, "%s %s", day, clock);
+    }
+}
+
+static void dates(const struct bp_diff *diff, char old_date[48], char new_date[48]) {
+    bp_diff_date(diff->old_side.began_ns, false, old_date);
+    bp_diff_date(diff->new_side.began_ns, false, new_date);
+    bool seconds = strcmp(old_date, new_date) == 0;
+    bp_diff_date(diff->old_side.began_ns, seconds, old_date);
+    bp_diff_date(diff->new_side.began_ns, seconds, new_date);
+}
+
+static const struct bp_diff_row *find_row(const struct bp_diff *diff, enum bp_diff_kind kind) {
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (diff->rows[i].kind == kind)
+            return &diff->rows[i];
+    return NULL;
+}
+
+static void print_side(const struct bp_page *page, const char *label,
+                       const struct bp_diff_side *side, const struct bp_diff_run *runs,
+                       double wall_s, const char *date) {
+    char text[32];
+    fprintf(page->out, "%s  %s: ", label, side->path);
+    if (side->count > 1)
+        fprintf(page->out, "%u runs, %s on average", side->count, bp_page_time(page, wall_s, text));
+    else
+        fprintf(page->out, "%s", bp_page_time(page, wall_s, text));
+    fprintf(page->out, ", %s%s\n     ", side->count > 1 ? "from " : "", date);
+    if (bp_page_columns(runs[0].model->command) < BP_PAGE_WIDTH - 5)
+        fprintf(page->out, "%s\n", runs[0].model->command);
+    else {
+        bp_page_left(page, runs[0].model->command, BP_PAGE_WIDTH - 5);
+        fputc('\n', page->out);
+    }
+}
+
+/* What the differences amount to; the two wall times alone are full of chance. */
+static void print_headline(const struct bp_page *page, const struct bp_diff *diff,
+                           const char *old_date, const char *new_date) {
+    double wall_s = find_row(diff, BP_DIFF_WALL)->old_s;
+    double part = wall_s > 0 ? diff->net_s / wall_s : 0;
+    char line[400];
+    if (diff->differences == 0)
+        snprintf(line, sizeof(line), "No differences between OLD (%s) and NEW (%s).", old_date,
+                 new_date);
+    else if (fabs(part) < LEAST_PART)
+        snprintf(line, sizeof(line),
+                 "NEW (%s) takes as long as OLD (%s), but not everything is the same.", new_date,
+                 old_date);
+    else
+        snprintf(line, sizeof(line), "NEW (%s) is %.2g %% %s than OLD (%s)%s", new_date,
+                 100 * fabs(part), part > 0 ? "slower" : "faster", old_date,
+                 diff->slowness > MACHINE || diff->slowness < 1 / MACHINE
+                     ? " at the same speed of the machine."
+                     : ".");
+    bp_page_wrap(page, line, 0);
+}
+
+/* What could not have been seen. */
+static void print_spread(const struct bp_page *page, const struct bp_diff *diff) {
+    char line[400];
+    if (diff->run_count > 2)
+        snprintf(line, sizeof(line), "The spread is that of %u runs.", diff->run_count);
+    else
+        snprintf(line, sizeof(line),
+                 "Two single runs: less than %.0f %% of a function's time is taken for chance.",
+                 100 * bp_diff_relative_spread(diff));
+    bp_page_wrap(page, line, 0);
+}
+
+static void print_machine(const struct bp_page *page, const struct bp_diff *diff) {
+    char line[400];
+    double factor = diff->slowness > 1 ? diff->slowness : 1 / diff->slowness;
+    const char *word = diff->slowness > 1 ? "slower" : "faster";
+    const char *times = page->utf8 ? "×" : "x";
+    if (!diff->alike)
+        snprintf(line, sizeof(line),
+                 "Fewer than five functions are large enough to tell the speed of the machine.");
+    else if (factor >= MACHINE)
+        snprintf(line, sizeof(line),
+                 "Everything %.2f %s %s (median of %u functions): the machine, not the program. "
+                 "NEW is shown at OLD's speed.",
+                 factor, times, word, diff->alike);
+    else if (factor >= NOTABLE)
+        snprintf(line, sizeof(line), "The machine was %.0f %% %s for NEW; taken out below.",
+                 100 * (factor - 1), word);
+    else
+        return;
+    bp_page_wrap(page, line, 0);
+}
+
+static void cell_change(const struct bp_page *page, double change_s, double old_s) {
+    char time[32];
+    char text[48];
+    snprintf(text, sizeof(text), "%s%s", change_s < 0 ? "-" : "+",
+             bp_page_time(page, fabs(change_s), time));
+    bp_page_right(page, text, 10);
+    text[0] = 0;
+    if (old_s > 0)
+        snprintf(text, sizeof(text), "%+.1f %%", 100 * change_s / old_s);
+    if (text[0])
+        bp_page_right(page, text, 9);
+}
+
+static void print_values(const struct bp_page *page, const struct bp_diff_row *row,
+                         const char *name) {
+    char text[32];
+    double old_s = row->old_s;
+    fputs("  ", page->out);
+    bp_page_left(page, name, 24);
+    bp_page_right(page, row->in_old ? bp_page_time(page, old_s, text) : "-", 10);
+    bp_page_right(page, row->in_new ? bp_page_time(page, old_s + row->change_s, text) : "-", 10);
+    cell_change(page, row->change_s, old_s);
+}
+
+static void print_heading(const struct bp_page *page, const char *title, const char *last) {
+    fputc('\n', page->out);
+    bp_page_heading(page, title);
+    bp_page_right(page, "OLD", 36 - bp_page_columns(title));
+    bp_page_right(page, "NEW", 10);
+    bp_page_right(page, last, bp_page_columns(last) > 10 ? 19 : 10);
+    fputc('\n', page->out);
+}
+
+static void print_sum(const struct bp_page *page, const char *name, const struct bp_diff_row *row,
+                      double net_s, double wall_s) {
+    char text[32];
+    fputs("  ", page->out);
+    bp_page_left(page, name, 24);
+    bp_page_right(page, bp_page_time(page, row->old_s, text), 10);
+    bp_page_right(page, bp_page_time(page, row->new_s, text), 10);
+    if (net_s != 0)
+        cell_change(page, net_s, wall_s);
+    fputc('\n', page->out);
+}
+
+/* As measured, and what of the change is explained. */
+static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
+    static const char *const names[] = {"DSL", "framework", "transfer"};
+    const struct bp_diff_row *wall = find_row(diff, BP_DIFF_WALL);
+    print_heading(page, "Wall, as measured", "by the differences");
+    print_sum(page, "all", wall, diff->net_s, wall->old_s);
+    for (int k = 0; k < BP_CATEGORIES; k++)
+        for (uint32_t i = 0; i < diff->row_count; i++) {
+            const struct bp_diff_row *row = &diff->rows[i];
+            if (row->kind == BP_DIFF_CATEGORY && (row->old_s > 0 || row->new_s > 0) &&
+                strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
+                print_sum(page, names[k], row, diff->category_net_s[k], wall->old_s);
+        }
+}
+
+static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
+    const struct bp_function *function = row->function;
+    const char *prefix = row->kind == BP_DIFF_TRANSFER ? "copies "
+                         : row->kind == BP_DIFF_KERNEL ? "kernel "
+                                                       : "";
+    if (!function)
+        snprintf(text, size, "%s%s", prefix, row->name);
+    else if (function->kind == BP_FUNC_ROOT)
+        snprintf(text, size, "own code of %s", function->library);
+    else
+        snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
+                 function->name);
+}
+
+/* "2.0 × faster" of one call. */
+static void print_per_call(const struct bp_page *page, const struct bp_diff_row *row) {
+    double scale = row->old_count > 0 && row->new_count > 0 ? row->new_count / row->old_count : 1;
+    double expected_s = row->old_s * scale;
+    double now_s = row->old_s + row->change_s;
+    if (!row->time_differs || !(expected_s > 0) || !(now_s > 0))
+        return;
+    double ratio = now_s > expected_s ? now_s / expected_s : expected_s / now_s;
+    fprintf(page->out, "  %.1f %s %s", ratio, page->utf8 ? "×" : "x",
+            now_s > expected_s ? "slower" : "faster");
+}
+
+static void print_count(const struct bp_page *page, const struct bp_diff_row *row) {
+    char old_text[32];
+    char new_text[32];
+    const char *what = row->kind == BP_DIFF_TRANSFER ? "copies"
+                       : row->kind == BP_DIFF_KERNEL ? "launches"
+                                                     : "calls";
+    fprintf(page->out, "    %s %s, before %s", bp_page_count((uint64_t)row->new_count, new_text),
+            what, bp_page_count((uint64_t)row->old_count, old_text));
+    if (!row->in_old || !row->in_new)
+        fprintf(page->out, row->in_new ? ": new\n" : ": gone\n");
+    else
+        fprintf(page->out, row->time_differs ? "\n" : "; each takes as long as before\n");
+}
+
+static void print_row(const struct bp_page *page, const struct bp_diff_row *row) {
+    char name[300];
+    name_of(row, name, sizeof(name));
+    print_values(page, row, name);
+    print_per_call(page, row);
+    fputc('\n', page->out);
+    if (row->count_differs)
+        print_count(page, row);
+}
+
+/* Groups apart: their functions are named already. */
+static void print_rows(const struct bp_page *page, const struct bp_diff *diff, const char *title,
+                       bool groups, unsigned top) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        const struct bp_diff_row *row = &diff->rows[i];
+        bool is_sum = row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY;
+        if (is_sum || !bp_diff_differs(row) || groups != (row->kind == BP_DIFF_GROUP))
+            continue;
+        if (shown == 0)
+            print_heading(page, title, "change");
+        if (shown++ < top)
+            print_row(page, row);
+    }
+    if (shown > top)
+        fprintf(page->out, "  and %u more: --top %u\n", shown - top, shown);
+}
+
+static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
+    fputc('\n', page->out);
+    if (diff->run_count == 2 && bp_diff_relative_spread(diff) > WIDE)
+        fprintf(page->out, "next: battprof run --repeat 5 -- COMMAND, for both: it narrows the "
+                           "spread\n");
+    else
+        fprintf(page->out, "next: battprof report %s\n", diff->new_side.path);
+}
+
+int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
+    struct bp_page page;
+    char old_date[48];
+    char new_date[48];
+    bp_page_init(&page, out);
+    dates(diff, old_date, new_date);
+    const struct bp_diff_row *wall = find_row(diff, BP_DIFF_WALL);
+    print_side(&page, "OLD", &diff->old_side, diff->runs, wall->old_s, old_date);
+    print_side(&page, "NEW", &diff->new_side, diff->runs + diff->old_side.count, wall->new_s,
+               new_date);
+    fputc('\n', out);
+    print_headline(&page, diff, old_date, new_date);
+    print_machine(&page, diff);
+    print_spread(&page, diff);
+    if (diff->differences)
+        print_sums(&page, diff);
+    print_rows(&page, diff, "Differences", false, settings->top);
+    print_rows(&page, diff, "Groups", true, settings->top);
+    print_next(&page, diff);
+    return 0;
+}

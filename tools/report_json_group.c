@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups in the JSON report.
+ */
+#include "tools/json.h"
+#include "tools/report_json.h"
+
+static double percent(double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* The name that people search for: module.qualname of Python's functions. */
+void bp_report_json_name(json_t *object, const struct bp_function *function) {
+    char name[1024];
+    snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
+             function->name);
+    bp_json_set_text(object, "name", name);
+}
+
+json_t *bp_report_json_callers(const struct bp_model *model, const struct bp_caller *callers,
+                               uint32_t count, double whole) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *object = json_object();
+        bp_report_json_name(object, &model->functions[callers[i].function]);
+        bp_json_set(object, "s", callers[i].s);
+        bp_json_set(object, "pct", percent(callers[i].s, whole));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *make_part(const struct bp_model *model, const struct bp_group_part *part) {
+    const struct bp_function *function = &model->functions[part->function];
+    json_t *object = json_object();
+    bp_report_json_name(object, function);
+    bp_json_set_text(object, "library", function->library);
+    bp_json_set_text(object, "category", bp_category_name(part->category));
+    bp_json_set_count(object, "calls", part->calls);
+    bp_json_set(object, "self_s", part->self_s);
+    bp_json_set(object, "per_call_s", part->calls ? part->self_s / (double)part->calls : 0);
+    bp_json_set(object, "wall_s", part->wall_s);
+    return object;
+}
+
+static json_t *make_group(const struct bp_model *model, const struct bp_group *group) {
+    json_t *object = json_object();
+    json_t *parts = json_array();
+    bp_json_set_text(object, "name", group->name);
+    bp_json_set_count(object, "calls", group->calls);
+    bp_json_set(object, "self_s", group->self_s);
+    bp_json_set(object, "wall_s", group->wall_s);
+    bp_json_set(object, "pct", percent(group->wall_s, model->wall_s));
+    json_object_set_new(
+        object, "callers",
+        bp_report_json_callers(model, group->callers, group->caller_count, group->self_s));
+    for (uint32_t i = 0; i < group->part_count; i++)
+        json_array_append_new(parts, make_part(model, &group->parts[i]));
+    json_object_set_new(object, "functions", parts);
+    return object;
+}
+
+json_t *bp_report_json_groups(const struct bp_model *model) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < model->group_count; i++)
+        json_array_append_new(list, make_group(model, &model->groups[i]));
+    return list;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report of a series, `run --repeat`: means, how far single runs are from them, and which
+ * shares of the wall move so much that a single run would mislead.
+ */
+#include "tools/report_series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tools/diff.h"
+#include "tools/json.h"
+#include "tools/memory.h"
+#include "tools/page.h"
+#include "tools/statistics.h"
+
+#define SCHEMA "battprof-series/1"
+#define DEFAULT_TOP 12
+/* Points of per cent. */
+#define MOVES 3.0
+
+/* One row over the runs. */
+struct figures {
+    double mean_s;
+    double deviation_s; /* of a single run */
+    double share;       /* per cent of the wall, mean */
+    double least;
+    double most;
+};
+
+static struct figures figure(const struct bp_diff *diff, const struct bp_diff_row *row) {
+    double *seconds = bp_alloc(diff->run_count, sizeof(*seconds));
+    double *shares = bp_alloc(diff->run_count, sizeof(*shares));
+    for (uint32_t i = 0; i < diff->run_count; i++) {
+        double wall_s = diff->runs[i].model->wall_s;
+        seconds[i] = row->values[i].s;
+        shares[i] = wall_s > 0 ? 100 * row->values[i].wall_s / wall_s : 0;
+    }
+    struct figures figures = {
+        .mean_s = bp_mean(seconds, diff->run_count),
+        .deviation_s = bp_deviation(seconds, diff->run_count),
+        .share = bp_mean(shares, diff->run_count),
+    };
+    bp_sort_values(shares, diff->run_count);
+    figures.least = shares[0];
+    figures.most = shares[diff->run_count - 1];
+    free(seconds);
+    free(shares);
+    return figures;
+}
+
+static bool moves(const struct figures *figures) {
+    return figures->most - figures->least > MOVES;
+}
+
+static void print_row(const struct bp_page *page, const char *name, const struct figures *figures,
+                      bool share) {
+    char text[48];
+    fputs("  ", page->out);
+    bp_page_left(page, name, 27);
+    bp_page_right(page, bp_page_time(page, figures->mean_s, text), 11);
+    bp_page_right(page, bp_page_time(page, figures->deviation_s, text), 11);
+    if (share) {
+        snprintf(text, sizeof(text), "%.1f %%", figures->share);
+        bp_page_right(page, text, 10);
+        snprintf(text, sizeof(text), "%.1f to %.1f", figures->least, figures->most);
+        bp_page_right(page, text, 15);
+        fputs(moves(figures) ? " !" : "", page->out);
+    }
+    fputc('\n', page->out);
+}
+
+static void print_heading(const struct bp_page *page, const char *title) {
+    fputc('\n', page->out);
+    bp_page_heading(page, title);
+    bp_page_right(page, "mean", 40 - bp_page_columns(title));
+    bp_page_right(page, page->utf8 ? "±" : "+-", 11);
+    bp_page_right(page, "of wall", 10);
+    bp_page_right(page, "moves", 15);
+    fputc('\n', page->out);
+}
+
+static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
+    static const char *const names[] = {"DSL", "framework", "transfer"};
+    print_heading(page, "Wall");
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        const struct bp_diff_row *row = &diff->rows[i];
+        struct figures figures = figure(diff, row);
+        if (row->kind == BP_DIFF_WALL)
+            print_row(page, "all", &figures, false);
+        for (int k = 0; k < BP_CATEGORIES && row->kind == BP_DIFF_CATEGORY; k++)
+            if (strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
+                print_row(page, names[k], &figures, true);
+    }
+}
+
+static int compare_rows(const void *a, const void *b, void *data) {
+    const struct bp_diff_row *x = &((const struct bp_diff_row *)data)[*(const uint32_t *)a];
+    const struct bp_diff_row *y = &((const struct bp_diff_row *)data)[*(const uint32_t *)b];
+    if (x->old_s != y->old_s)
+        return x->old_s > y->old_s ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Rows of functions by falling mean: a new array. */
+static uint32_t *order_functions(struct bp_diff *diff, uint32_t *count) {
+    uint32_t *order = bp_alloc(diff->row_count, sizeof(*order));
+    *count = 0;
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        diff->rows[i].old_s = figure(diff, &diff->rows[i]).mean_s;
+        if (diff->rows[i].kind == BP_DIFF_FUNCTION)
+            order[(*count)++] = i;
+    }
+    qsort_r(order, *count, sizeof(*order), compare_rows, diff->rows);
+    return order;
+}
+
+static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
+    const struct bp_function *function = row->function;
+    if (function->kind == BP_FUNC_ROOT)
+        snprintf(text, size, "own code of %s", function->library);
+    else
+        snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
+                 function->name);
+}
+
+static uint32_t print_functions(const struct bp_page *page, struct bp_diff *diff, unsigned top) {
+    uint32_t count;
+    uint32_t moving = 0;
+    uint32_t *order = order_functions(diff, &count);
+    print_heading(page, "Functions, self time");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_diff_row *row = &diff->rows[order[i]];
+        struct figures figures = figure(diff, row);
+        char name[300];
+        name_of(row, name, sizeof(name));
+        moving += moves(&figures);
+        if (i < top || moves(&figures))
+            print_row(page, name, &figures, true);
+    }
+    if (count > top)
+        fprintf(page->out, "  and %u more: --top %u\n", count - top, count);
+    free(order);
+    return moving;
+}
+
+static int print_text(struct bp_diff *diff, const char *path, unsigned top, FILE *out) {
+    struct bp_page page;
+    int worst = 0;
+    bp_page_init(&page, out);
+    bp_page_heading(&page, diff->runs[0].model->command);
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        if (diff->runs[i].model->exit_status > worst)
+            worst = diff->runs[i].model->exit_status;
+    fprintf(out, "\n%u runs, worst exit status %d\n", diff->run_count, worst);
+    print_sums(&page, diff);
+    if (print_functions(&page, diff, top ? top : DEFAULT_TOP))
+        bp_page_wrap(&page,
+                     "! the share moves by more than 3 points from run to run: a single run says "
+                     "little about it",
+                     2);
+    fprintf(out, "\nnext: battprof report %s/1, or battprof diff OLD %s\n", path, path);
+    return 0;
+}
+
+static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *row) {
+    struct figures figures = figure(diff, row);
+    json_t *object = json_object();
+    json_t *seconds = json_array();
+    json_t *calls = json_array();
+    bp_json_set(object, "mean_s", figures.mean_s);
+    bp_json_set(object, "deviation_s", figures.deviation_s);
+    bp_json_set(object, "pct", figures.share);
+    bp_json_set(object, "least_pct", figures.least);
+    bp_json_set(object, "most_pct", figures.most);
+    json_object_set_new(object, "moves", json_boolean(moves(&figures)));
+    for (uint32_t i = 0; i < diff->run_count; i++) {
+        json_array_append_new(seconds, json_real(row->values[i].s));
+        json_array_append_new(calls, json_integer((json_int_t)row->values[i].count));
+    }
+    json_object_set_new(object, "s", seconds);
+    if (row->kind == BP_DIFF_FUNCTION)
+        json_object_set_new(object, "calls", calls);
+    else
+        json_decref(calls);
+    return object;
+}
+
+static int print_json(struct bp_diff *diff, FILE *out) {
+    json_t *root = json_object();
+    json_t *categories = json_object();
+    json_t *functions = json_array();
+    uint32_t count;
+    uint32_t *order = order_functions(diff, &count);
+    bp_json_set_text(root, "schema", SCHEMA);
+    bp_json_set_text(root, "command", diff->runs[0].model->command);
+    bp_json_set_count(root, "runs", diff->run_count);
+    for (uint32_t i = 0; i < diff->row_count; i++) {
+        const struct bp_diff_row *row = &diff->rows[i];
+        if (row->kind == BP_DIFF_WALL)
+            json_object_set_new(root, "wall", make_row(diff, row));
+        if (row->kind == BP_DIFF_CATEGORY)
+            json_object_set_new(categories, row->name, make_row(diff, row));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        char name[1024];
+        json_t *object = make_row(diff, &diff->rows[order[i]]);
+        name_of(&diff->rows[order[i]], name, sizeof(name));
+        bp_json_set_text(object, "name", name);
+        json_array_append_new(functions, object);
+    }
+    free(order);
+    json_object_set_new(root, "categories", categories);
+    json_object_set_new(root, "functions", functions);
+    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(root);
+    return result;
+}
+
+int bp_report_series(const struct bp_runs *runs, const char *path,
+                     const struct bp_report_settings *settings, const struct bp_rules *rules,
+                     FILE *out, struct bp_error *error) {
+    struct bp_runs none = {0};
+    if (settings->tree || settings->csv || settings->save || strcmp(settings->by, BP_OVERVIEW) != 0)
+        return bp_error_set(error, BP_USAGE,
+                            "report: %s is a series of %u runs; give one of them for this: %s/1",
+                            path, runs->count, path);
+    struct bp_diff *diff = bp_diff_new(runs, &none, rules, error);
+    if (!diff)
+        return -1;
+    int result =
+        settings->json ? print_json(diff, out) : print_text(diff, path, settings->top, out);
+    bp_diff_free(diff);
+    return result;
+}
