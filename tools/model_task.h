@@ -102,6 +102,20 @@ struct bp_model;
 /* Of the tasks in no other task that ended, sorted: a new array. */
 double *bp_task_durations(const struct bp_model *model, uint32_t *count);
 
+/* What the median task does; arrays by the model's numbers. */
+struct bp_task_typical {
+    uint32_t tasks; /* that it is made of */
+    double *function_s;
+    double *phase_s;
+};
+
+void bp_task_typical_init(struct bp_task_typical *typical, const struct bp_model *model);
+void bp_task_typical_fini(struct bp_task_typical *typical);
+/* The task's functions by what they took beyond the median task: a new array. */
+struct bp_task_function *bp_task_excess(const struct bp_model *model,
+                                        const struct bp_task_typical *typical,
+                                        const struct bp_model_task *task);
+
 /* How tasks are looked at; zeros are the defaults. */
 struct bp_task_wishes {
     double outlier_k;

@@ -21,15 +21,20 @@
 #define SETTING(member) offsetof(struct bp_report_settings, member)
 
 static bp_option_store store_levels;
+static bp_option_store store_positive;
 
 static const struct bp_option options[] = {
     {"by", 0, "function|task|phase|thread|process|group|transfer|candidate",
      "what a row of the table is", bp_option_choice, SETTING(by)},
     {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
      SETTING(csv)},
+    {"drop-outliers", 0, NULL, "everything without the tasks that stand out", bp_option_flag,
+     SETTING(tasks.drop_outliers)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, SETTING(json)},
     {"levels", 0, "H,M,L", "percent of the wall for HIGH, MEDIUM and LOW priority (10,5,1)",
      store_levels, SETTING(levels)},
+    {"outliers", 0, "K", "tasks beyond the median and K MADs of the logarithm stand out (5)",
+     store_positive, SETTING(tasks.outlier_k)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text, SETTING(output)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text, SETTING(rules)},
     {"save", 0, NULL, "all tables as text to battprof_report_DATE_TIME.txt", bp_option_flag,
@@ -100,6 +105,17 @@ static int store_levels(const struct bp_option *option, const char *value, void 
                         option->name, value);
 }
 
+static int store_positive(const struct bp_option *option, const char *value, void *to,
+                          struct bp_error *error) {
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number > 0) || number > 1e9)
+        return bp_error_set(error, BP_USAGE, "--%s: '%s' is not a number above 0", option->name,
+                            value);
+    *(double *)to = number;
+    return 0;
+}
+
 static int show(const struct bp_model *model, const struct bp_report_settings *settings, FILE *out,
                 struct bp_error *error) {
     struct bp_report_settings text = *settings;
@@ -155,7 +171,7 @@ static int show_in_file(const struct bp_model *model, const struct bp_report_set
 
 static int report_one(const char *path, const struct bp_report_settings *settings,
                       const struct bp_rules *rules, FILE *out, struct bp_error *error) {
-    struct bp_model *model = bp_model_new(path, rules, error);
+    struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
     int result = -1;
     if (model && (settings->output || settings->save))
         result = show_in_file(model, settings, error);

@@ -26,6 +26,7 @@ struct bp_report_settings {
     unsigned top;           /* rows of a table; 0: not said */
     struct bp_words search; /* functions to show, whatever their rank */
     struct bp_levels levels;
+    struct bp_task_wishes tasks;
 };
 
 /* The text report of a file or directory, for `battprof run`; `rules` NULL: the built-in ones. 0,

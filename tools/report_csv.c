@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One table as CSV (RFC 4180): a line per object of a list in the JSON report, so that names and
- * figures are the same in both. Objects within an object become columns "outer.inner"; a list of
- * texts or numbers becomes one text.
+ * figures are the same in both. Objects within an object become columns "outer.inner"; a list
+ * within an object is a table of its own and left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,8 @@ static void collect(struct columns *columns, json_t *object, const char *prefix)
             collect(columns, value, name);
             continue;
         }
+        if (json_is_array(value))
+            continue; /* a table of its own */
         uint32_t before = columns->names.count;
         if (bp_table_put(&columns->names, name, strlen(name)) == before)
             json_array_append_new(columns->list, json_string(name));
@@ -59,12 +61,6 @@ static void write_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static void write_list(FILE *out, json_t *list) {
-    char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    write_text(out, text ? text : "");
-    free(text);
-}
-
 static void write_value(FILE *out, json_t *value) {
     if (json_is_string(value))
         write_text(out, json_string_value(value));
@@ -74,8 +70,6 @@ static void write_value(FILE *out, json_t *value) {
         fprintf(out, "%.9g", json_real_value(value));
     else if (json_is_boolean(value))
         fputs(json_is_true(value) ? "true" : "false", out);
-    else if (json_is_array(value))
-        write_list(out, value);
 }
 
 void bp_csv_write(json_t *list, FILE *out) {

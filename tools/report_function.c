@@ -24,12 +24,26 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     char median[32];
     char p99[32];
     char max[32];
+    char first[48] = "";
+    char text[32];
     if (function->calls == 0)
         return;
-    fprintf(page->out, "    a call: mean %s, median %s, p99 %s, max %s\n",
+    if (function->first_s > 0)
+        snprintf(first, sizeof(first), ", first %s", bp_page_time(page, function->first_s, text));
+    fprintf(page->out, "    call: mean %s, median %s, p99 %s, max %s%s\n",
             bp_page_time(page, function->total_s / (double)function->calls, mean),
             bp_page_time(page, function->median_s, median),
-            bp_page_time(page, function->p99_s, p99), bp_page_time(page, function->max_s, max));
+            bp_page_time(page, function->p99_s, p99), bp_page_time(page, function->max_s, max),
+            first);
+}
+
+static void print_tasks(const struct bp_page *page, const struct bp_model *model,
+                        const struct bp_function *function) {
+    char text[32];
+    if (function->tasks)
+        fprintf(page->out, "    task: self %s, in %u of %u tasks\n",
+                bp_page_time(page, function->task_s / function->tasks, text), function->tasks,
+                model->task_summary.count);
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,
@@ -53,6 +67,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 10);
     fputc('\n', page->out);
     print_calls(page, function);
+    print_tasks(page, model, function);
 }
 
 static void print_functions(const struct bp_page *page, const struct bp_model *model,

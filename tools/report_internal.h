@@ -26,6 +26,13 @@ void bp_report_search(const struct bp_page *page, const struct bp_model *model,
 void bp_report_functions(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
 
+/* report_task.c, report_task_phase.c; the lines are for the overview. */
+void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
+                     const struct bp_report_settings *settings);
+void bp_report_task_lines(const struct bp_page *page, const struct bp_model *model);
+void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
+
 /* report_candidate.c; the line is for the overview. */
 void bp_report_candidates(const struct bp_page *page, const struct bp_model *model,
                           const struct bp_report_settings *settings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The report as JSON, schema battprof-report/1: tests and users rely on the names. Every key is
- * always there; what is not known yet (tasks, phases) is empty. Keys are only ever added.
+ * always there, with an empty value where there is nothing. Keys are only ever added.
  */
 #include "tools/report_json.h"
 
@@ -86,11 +86,16 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "self_s", function->self_s);
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
+    bp_json_set(object, "mean_s",
+                function->calls ? function->total_s / (double)function->calls : 0);
     bp_json_set(object, "min_s", function->min_s);
     bp_json_set(object, "median_s", function->median_s);
     bp_json_set(object, "p99_s", function->p99_s);
     bp_json_set(object, "max_s", function->max_s);
+    bp_json_set(object, "first_s", function->first_s);
     bp_json_set(object, "pct", percent(model, function->wall_s));
+    bp_json_set_count(object, "tasks", function->tasks);
+    bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
     if (function->counted)
         json_object_set_new(object, "counted", json_true());
     if (function->cuda) {
@@ -110,16 +115,6 @@ static json_t *make_functions(const struct bp_model *model,
             json_array_append_new(list, make_function(model, &model->functions[order[i]]));
     free(order);
     return list;
-}
-
-static json_t *make_tasks(void) {
-    json_t *object = json_object();
-    bp_json_set_count(object, "count", 0);
-    bp_json_set(object, "median_s", 0);
-    bp_json_set(object, "p90_s", 0);
-    bp_json_set(object, "max_s", 0);
-    json_object_set_new(object, "outliers", json_array());
-    return object;
 }
 
 static json_t *make_coverage(const struct bp_model *model) {
@@ -262,8 +257,8 @@ json_t *bp_report_json_make(const struct bp_model *model,
     json_object_set_new(root, "functions", make_functions(model, settings));
     bp_report_json_devices(root, model);
     json_object_set_new(root, "groups", bp_report_json_groups(model));
-    json_object_set_new(root, "phases", json_array());
-    json_object_set_new(root, "tasks", make_tasks());
+    json_object_set_new(root, "phases", bp_report_json_phases(model));
+    json_object_set_new(root, "tasks", bp_report_json_tasks(model));
     json_object_set_new(root, "advice", bp_report_json_advice(model));
     json_object_set_new(root, "candidates", bp_report_json_candidates(model, settings));
     json_object_set_new(root, "coverage", make_coverage(model));

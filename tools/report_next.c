@@ -7,6 +7,8 @@
 #include "tools/report_internal.h"
 
 static const char *after_overview(const struct bp_model *model) {
+    if (model->task_summary.count > 0)
+        return "--by task";
     if (model->process_count > 1)
         return "--by process";
     if (model->transfer_count > 0)
@@ -28,6 +30,10 @@ static const char *choose(const struct bp_model *model, const struct bp_report_s
     for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
         if (strcmp(next[i][0], settings->by) == 0)
             return next[i][1];
+    if (strcmp(settings->by, "task") == 0 && model->task_summary.outliers)
+        return "--drop-outliers";
+    if (strcmp(settings->by, "task") == 0 || strcmp(settings->by, "phase") == 0)
+        return model->task_summary.count ? "--scale 400" : "--by function";
     if (strcmp(settings->by, "process") == 0)
         return model->transfer_count > 0 ? "--by transfer" : "--by thread";
     return after_overview(model);

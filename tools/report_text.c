@@ -293,6 +293,10 @@ static void print_table(const struct bp_page *page, const struct bp_model *model
         bp_report_search(page, model, settings);
     else if (is_by(settings, "candidate"))
         bp_report_candidates(page, model, settings);
+    else if (is_by(settings, "task"))
+        bp_report_tasks(page, model, settings);
+    else if (is_by(settings, "phase"))
+        bp_report_phases(page, model, settings);
     else if (is_by(settings, "function"))
         bp_report_functions(page, model, settings);
     else
@@ -309,8 +313,10 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     if (overview)
         print_framework(&page, model);
     print_table(&page, model, settings);
-    if (overview)
+    if (overview) {
         bp_report_candidate_line(&page, model, settings);
+        bp_report_task_lines(&page, model);
+    }
     if (overview || is_by(settings, "transfer")) {
         bp_report_transfers(&page, model, settings);
         bp_report_kernels(&page, model, settings);
