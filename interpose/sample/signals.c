@@ -183,7 +183,7 @@ void bp_signals_init(void) {
         void **place = (void **)((char *)&timed + ((char *)wraps[i].real - (char *)&real));
         void *original = bp_object_runtime_function(wraps[i].name);
         *place = original && i >= WAITING && bp_hook_waits
-                     ? bp_hook_stub(original, wraps[i].name, BP_STUB_WAIT)
+                     ? bp_hook_stub(original, wraps[i].name, BP_STUB_WAIT, 0)
                      : NULL;
         if (!*place)
             *place = original;
