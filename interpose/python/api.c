@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define EVALUATOR_38 568
+
 struct bp_py_api bp_py;
 uint64_t bp_py_runtime, bp_py_runtime_size;
 
@@ -81,6 +83,36 @@ int bp_py_is_main(void) {
     void *(*get)(void) =
         bp_py.PyInterpreterState_Get ? bp_py.PyInterpreterState_Get : bp_py._PyInterpreterState_Get;
     return get && get() == bp_py.PyInterpreterState_Main();
+}
+
+const char *bp_py_odd_build(void) {
+    void *flags = bp_py.PySys_GetObject("abiflags");
+    const char *text = flags ? bp_py.PyUnicode_AsUTF8(flags) : "";
+    if (text && strchr(text, 'd'))
+        return "a debug build: no Python frames";
+    if (text && strchr(text, 't'))
+        return "a free-threaded build: no Python frames";
+    return NULL;
+}
+
+/* 3.8 has no function for it: its place in PyInterpreterState. */
+static void **evaluator_38(void *interpreter) {
+    int is_38 = strncmp(bp_py.Py_GetVersion(), "3.8.", 4) == 0;
+    return is_38 ? (void **)((char *)interpreter + EVALUATOR_38) : NULL;
+}
+
+void *bp_py_evaluator(void *interpreter) {
+    if (bp_py._PyInterpreterState_GetEvalFrameFunc && bp_py._PyInterpreterState_SetEvalFrameFunc)
+        return bp_py._PyInterpreterState_GetEvalFrameFunc(interpreter);
+    void **place = evaluator_38(interpreter);
+    return place ? *place : NULL;
+}
+
+void bp_py_evaluator_set(void *interpreter, void *function) {
+    if (bp_py._PyInterpreterState_SetEvalFrameFunc)
+        bp_py._PyInterpreterState_SetEvalFrameFunc(interpreter, function);
+    else
+        *evaluator_38(interpreter) = function;
 }
 
 void bp_py_unseen_begin(void) {

@@ -46,6 +46,14 @@ int bp_py_is_traced(void);
 /* Whether the calling thread, which holds the GIL, runs the main interpreter. */
 int bp_py_is_main(void);
 
+/* Debug and free-threaded builds have other objects: what it is, in words; NULL for the usual. */
+const char *bp_py_odd_build(void);
+
+/* The function that runs a frame of the interpreter, as PEP 523 has it: NULL where it cannot be
+ * told or set. */
+void *bp_py_evaluator(void *interpreter);
+void bp_py_evaluator_set(void *interpreter, void *function);
+
 /* The type of an object: fixed in every release build. */
 static inline void *bp_py_type(const void *object) {
     return ((void *const *)object)[1];

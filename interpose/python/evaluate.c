@@ -31,8 +31,7 @@ static const struct layout layout_9 = {9, 32, 48, 104, 0};
 static const struct layout layout_10 = {10, 32, 48, 96, 0};
 static const struct layout layout_11 = {11, 32, 8, 0, 69};
 
-#define EVAL_FRAME_38 568 /* 3.8 has no function to set it: its place in PyInterpreterState */
-#define EVAL_INPUT 258    /* Py_eval_input */
+#define EVAL_INPUT 258 /* Py_eval_input */
 
 typedef void *(*evaluate_38)(void *frame, int thrown);
 typedef void *(*evaluate_39)(void *tstate, void *frame, int thrown);
@@ -58,10 +57,7 @@ static inline void *run(const struct layout *layout, void *tstate, void *frame, 
 }
 
 static void set_function(void *function) {
-    if (bp_py._PyInterpreterState_SetEvalFrameFunc)
-        bp_py._PyInterpreterState_SetEvalFrameFunc(state.interpreter, function);
-    else
-        *(void **)((char *)state.interpreter + EVAL_FRAME_38) = function;
+    bp_py_evaluator_set(state.interpreter, function);
 }
 
 /* Far down the stack: go on as if we were not here. */
@@ -232,10 +228,7 @@ static int find_layout(int minor) {
 
 /* Somebody else's function: a debugger or a compiler was here before us. */
 static int is_taken(void) {
-    void *present = bp_py._PyInterpreterState_GetEvalFrameFunc
-                        ? bp_py._PyInterpreterState_GetEvalFrameFunc(state.interpreter)
-                        : at(state.interpreter, EVAL_FRAME_38);
-    return present != (void *)bp_py._PyEval_EvalFrameDefault;
+    return bp_py_evaluator(state.interpreter) != (void *)bp_py._PyEval_EvalFrameDefault;
 }
 
 static void switch_for_cost(struct bp_py_code *known, int on) {

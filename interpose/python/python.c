@@ -13,6 +13,7 @@
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/evaluate.h"
+#include "interpose/python/import.h"
 #include "interpose/python/loaded.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/note.h"
@@ -53,17 +54,6 @@ static int minor_version(void) {
     return minor;
 }
 
-/* Debug and free-threaded builds have other objects. */
-static const char *odd_build(void) {
-    void *flags = bp_py.PySys_GetObject("abiflags");
-    const char *text = flags ? bp_py.PyUnicode_AsUTF8(flags) : "";
-    if (text && strchr(text, 'd'))
-        return "a debug build: no Python frames";
-    if (text && strchr(text, 't'))
-        return "a free-threaded build: no Python frames";
-    return NULL;
-}
-
 static const char *start_version(int minor) {
     if (minor >= 8 && minor <= 11)
         return bp_py_evaluate_start(minor);
@@ -75,7 +65,7 @@ static const char *start_version(int minor) {
 static void start(void) {
     state.tried = 1;
     int minor = minor_version();
-    const char *trouble = odd_build();
+    const char *trouble = bp_py_odd_build();
     if (!trouble && bp_py_code_init(state.mode) != 0)
         trouble = "no room beside its code objects: no Python frames";
     if (!trouble)
@@ -152,22 +142,33 @@ static void on_import(void *name) {
     }
 }
 
+/* A module is about to be imported, or code executed. */
+static void on_module(int exec, void *what) {
+    if (!state.looked)
+        look_at_loaded();
+    if (exec)
+        on_exec(what);
+    else
+        on_import(what);
+    bp_py.PyErr_Clear();
+}
+
+/* Before Python is initialised it imports modules of its own; when it ends it is left alone. */
 static int on_event(const char *event, void *arguments, void *unused) {
     (void)unused;
     int exec = strcmp(event, "exec") == 0;
-    if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments ||
-        !bp_py.Py_IsInitialized() || !bp_py_is_main() || bp_py.PyTuple_Size(arguments) < 1)
+    if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments)
+        return 0;
+    int ready = bp_py.Py_IsInitialized();
+    if ((!ready && (exec || state.looked)) || !bp_py_is_main() || bp_py.PyTuple_Size(arguments) < 1)
         return 0;
     int saved = errno;
     struct bp_py_error error;
     bp_py_error_save(&error);
-    if (!state.looked)
-        look_at_loaded();
     void *first = bp_py.PyTuple_GetItem(arguments, 0);
-    if (exec)
-        on_exec(first);
-    else
-        on_import(first);
+    if (ready)
+        on_module(exec, first);
+    bp_py_import_expect(exec ? first : NULL);
     bp_py.PyErr_Clear();
     bp_py_error_restore(&error);
     errno = saved;

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+import slow
+
+slow.work(0.05)
+1 / 0

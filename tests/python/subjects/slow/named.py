@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+import slow
+
+slow.work(0.05)
