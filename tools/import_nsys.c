@@ -38,6 +38,10 @@ static int64_t process_of(uint64_t global) {
     return (int64_t)(global >> 24 & 0xffffff);
 }
 
+static int64_t thread_of(uint64_t global) {
+    return (int64_t)(global & 0xffffff);
+}
+
 static bool has_table(struct nsys *nsys, const char *table) {
     sqlite3_stmt *row = NULL;
     bool found = false;
@@ -70,32 +74,39 @@ static void each(struct nsys *nsys, const char *table, const char *query, row_fn
     sqlite3_finalize(row);
 }
 
-static void take_call(struct nsys *nsys, sqlite3_stmt *row) {
-    uint64_t global = number(row, 2);
-    struct bp_trace_frame frame = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .thread = bp_trace_thread(nsys->trace, process_of(global), (int64_t)(global & 0xffffff)),
-        .correlation = number(row, 3),
-        .func = bp_trace_cuda_func(nsys->trace, text(row, 4)),
-    };
-    nsys->runtime_rows++;
+/* A thread that was met already, else BP_TABLE_NONE. */
+static uint32_t find_thread(struct nsys *nsys, uint64_t global) {
+    int64_t key[2] = {process_of(global), thread_of(global)};
+    return bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+}
+
+static uint32_t put_thread(struct nsys *nsys, uint64_t global) {
+    return bp_trace_thread(nsys->trace, process_of(global), thread_of(global));
+}
+
+/* Calls and ranges all begin with start and end. */
+static void add_frame(struct nsys *nsys, sqlite3_stmt *row, struct bp_trace_frame frame) {
+    frame.start = number(row, 0);
+    frame.end = number(row, 1);
     bp_trace_frame(nsys->trace, &frame);
+}
+
+static void take_call(struct nsys *nsys, sqlite3_stmt *row) {
+    nsys->runtime_rows++;
+    add_frame(nsys, row,
+              (struct bp_trace_frame){.thread = put_thread(nsys, number(row, 2)),
+                                      .correlation = number(row, 3),
+                                      .func = bp_trace_cuda_func(nsys->trace, text(row, 4))});
 }
 
 /* A range of NVTX: what the program said it was doing. */
 static void take_range(struct nsys *nsys, sqlite3_stmt *row) {
-    uint64_t global = number(row, 2);
     struct bp_trace_func func = {(char *)text(row, 3), "NVTX", "", "", 0, BP_FUNC_CALL, 0};
     if (!func.name[0])
         func.name = "(range)";
-    struct bp_trace_frame frame = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .thread = bp_trace_thread(nsys->trace, process_of(global), (int64_t)(global & 0xffffff)),
-        .func = bp_trace_func(nsys->trace, &func),
-    };
-    bp_trace_frame(nsys->trace, &frame);
+    add_frame(nsys, row,
+              (struct bp_trace_frame){.thread = put_thread(nsys, number(row, 2)),
+                                      .func = bp_trace_func(nsys->trace, &func)});
 }
 
 static uint16_t os_call_kind(const char *name) {
@@ -133,33 +144,29 @@ static uint16_t os_call_kind(const char *name) {
 
 /* Of threads that use CUDA: others are Nsight's own, or wait for it. */
 static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
-    uint64_t global = number(row, 2);
-    int64_t key[2] = {process_of(global), (int64_t)(global & 0xffffff)};
-    uint32_t thread = bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+    uint32_t thread = find_thread(nsys, number(row, 2));
     const char *name = text(row, 3);
     if (thread == BP_TABLE_NONE)
         return;
     struct bp_trace_func func = {(char *)name, "libc", "", "", 0, os_call_kind(name), 0};
-    struct bp_trace_frame frame = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .thread = thread,
-        .func = bp_trace_func(nsys->trace, &func),
-    };
-    bp_trace_frame(nsys->trace, &frame);
+    add_frame(nsys, row,
+              (struct bp_trace_frame){.thread = thread, .func = bp_trace_func(nsys->trace, &func)});
+}
+
+/* Kernels, copies and memset all begin with start, end, device, correlation and process. */
+static void add_work(struct nsys *nsys, sqlite3_stmt *row, struct bp_trace_work work) {
+    work.start = number(row, 0);
+    work.end = number(row, 1);
+    work.device = (uint32_t)number(row, 2);
+    work.correlation = number(row, 3);
+    work.process = (uint32_t)process_of(number(row, 4));
+    bp_trace_work(nsys->trace, &work);
 }
 
 static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
-    struct bp_trace_work work = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .device = (uint32_t)number(row, 2),
-        .correlation = number(row, 3),
-        .process = (uint32_t)process_of(number(row, 4)),
-        .name = bp_trace_name(nsys->trace, text(row, 5)),
-        .kernel = true,
-    };
-    bp_trace_work(nsys->trace, &work);
+    add_work(
+        nsys, row,
+        (struct bp_trace_work){.name = bp_trace_name(nsys->trace, text(row, 5)), .kernel = true});
 }
 
 static uint8_t memory_of(sqlite3_stmt *row, int column) {
@@ -181,11 +188,6 @@ static void take_copy(struct nsys *nsys, sqlite3_stmt *row) {
         return;
     }
     struct bp_trace_work work = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .device = (uint32_t)number(row, 2),
-        .correlation = number(row, 3),
-        .process = (uint32_t)process_of(number(row, 4)),
         .bytes = number(row, 5),
         .direction = kind < sizeof(directions) ? directions[kind] : BP_D2D,
         .source = memory_of(row, 7),
@@ -193,21 +195,13 @@ static void take_copy(struct nsys *nsys, sqlite3_stmt *row) {
     };
     if (kind >= 11 && kind <= 13)
         work.source = work.target = BP_MEMORY_MANAGED;
-    bp_trace_work(nsys->trace, &work);
+    add_work(nsys, row, work);
 }
 
 static void take_memset(struct nsys *nsys, sqlite3_stmt *row) {
-    struct bp_trace_work work = {
-        .start = number(row, 0),
-        .end = number(row, 1),
-        .device = (uint32_t)number(row, 2),
-        .correlation = number(row, 3),
-        .process = (uint32_t)process_of(number(row, 4)),
-        .bytes = number(row, 5),
-        .direction = BP_MEMSET,
-        .target = BP_MEMORY_DEVICE,
-    };
-    bp_trace_work(nsys->trace, &work);
+    add_work(nsys, row,
+             (struct bp_trace_work){
+                 .bytes = number(row, 5), .direction = BP_MEMSET, .target = BP_MEMORY_DEVICE});
 }
 
 static void take_device(struct nsys *nsys, sqlite3_stmt *row) {
@@ -219,9 +213,7 @@ static void take_device(struct nsys *nsys, sqlite3_stmt *row) {
 }
 
 static void take_thread_name(struct nsys *nsys, sqlite3_stmt *row) {
-    uint64_t global = number(row, 0);
-    int64_t key[2] = {process_of(global), (int64_t)(global & 0xffffff)};
-    uint32_t thread = bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+    uint32_t thread = find_thread(nsys, number(row, 0));
     if (thread != BP_TABLE_NONE)
         snprintf(nsys->trace->threads[thread].name, sizeof(nsys->trace->threads[thread].name), "%s",
                  text(row, 1));

@@ -179,15 +179,23 @@ int bp_sim_stream_query(struct bp_sim_stream *handle) {
     return 0;
 }
 
-int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event) {
+/* A stream and an event that have to do with each other. */
+static int get_both(struct bp_sim_stream *handle, const struct bp_sim_event *event,
+                    struct bp_sim_stream **stream) {
     int error = bp_sim_ready();
     if (error)
         return error;
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream || !event || event->magic != EVENT_MAGIC)
+    *stream = bp_sim_stream_get(handle);
+    if (!*stream || !event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
-    if (stream->capture)
-        return cudaErrorStreamCaptureUnsupported;
+    return (*stream)->capture ? cudaErrorStreamCaptureUnsupported : 0;
+}
+
+int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event) {
+    struct bp_sim_stream *stream;
+    int error = get_both(handle, event, &stream);
+    if (error)
+        return error;
     bp_sim_lock(&bp_sim_model.lock);
     if (event->recorded) {
         stream->end = later(stream->end, event->end);
@@ -228,14 +236,10 @@ int bp_sim_event_free(struct bp_sim_event *event) {
 }
 
 int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle) {
-    int error = bp_sim_ready();
+    struct bp_sim_stream *stream;
+    int error = get_both(handle, event, &stream);
     if (error)
         return error;
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream || !event || event->magic != EVENT_MAGIC)
-        return cudaErrorInvalidResourceHandle;
-    if (stream->capture)
-        return cudaErrorStreamCaptureUnsupported;
     bp_sim_lock(&bp_sim_model.lock);
     event->end = later(bp_sim_now(), stream_end(stream));
     event->sequence = stream_sequence(stream);

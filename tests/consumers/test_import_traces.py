@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Traces of real GPUs: counts that are known, and the attribution compared with arithmetic on sets
 of intervals that shares no code with ours. Exit 77 where the traces are not."""
-import bisect
 import collections
 import gzip
 import json
@@ -11,49 +10,9 @@ import sys
 import unittest
 
 from harness import ImportTest, cuda_calls
+from intervals import split
 
 TRACES = os.environ["BATTPROF_TRACES"]
-
-
-def union(intervals):
-    merged = []
-    for start, end in sorted(i for i in intervals if i[1] > i[0]):
-        if merged and start <= merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
-        else:
-            merged.append([start, end])
-    return merged
-
-
-def length(intervals):
-    return sum(end - start for start, end in intervals)
-
-
-def common(a, b):
-    """Of two unions."""
-    found, starts = [], [start for start, _ in b]
-    for start, end in a:
-        i = max(bisect.bisect_right(starts, start) - 1, 0)
-        while i < len(b) and b[i][0] < end:
-            low, high = max(start, b[i][0]), min(end, b[i][1])
-            if low < high:
-                found.append([low, high])
-            i += 1
-    return found
-
-
-def split(calls, copies, kernels):
-    """(calls, transfer, wait, other, hidden) in seconds; calls by thread."""
-    x, k = union(copies), union(kernels)
-    total = transfer = wait = 0
-    for intervals in calls.values():
-        a = union(intervals)
-        ax = common(a, x)
-        total += length(a)
-        transfer += length(ax)
-        wait += length(common(a, k)) - length(common(ax, k))
-    hidden = length(x) - length(common(union(sum(calls.values(), [])), x))
-    return [value / 1e9 for value in (total, transfer, wait, total - transfer - wait, hidden)]
 
 
 def read_nsys(path):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What a run on the stand-in device must come to, computed from its truth log by plain interval
-arithmetic: the formulae of docs/cuda.md, written a second time."""
+arithmetic."""
 import json
 import os
 import re
+
+from intervals import split
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -14,33 +16,6 @@ def intercepted():
         with open(os.path.join(ROOT, "cuda", path)) as f:
             names.update(re.findall(r"^X\((\w+),", f.read(), re.M))
     return names
-
-
-def union(intervals):
-    merged = []
-    for start, end in sorted(i for i in intervals if i[1] > i[0]):
-        if merged and start <= merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
-        else:
-            merged.append([start, end])
-    return merged
-
-
-def length(intervals):
-    return sum(end - start for start, end in intervals)
-
-
-def intersect(a, b):
-    found, i, j = [], 0, 0
-    while i < len(a) and j < len(b):
-        start, end = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
-        if start < end:
-            found.append([start, end])
-        if a[i][1] < b[j][1]:
-            i += 1
-        else:
-            j += 1
-    return found
 
 
 class Truth:
@@ -70,14 +45,4 @@ class Truth:
             elif line["type"] == "kernel":
                 kernels.append(span)
                 self.kernels += 1
-        self.fill({tid: union(c) for tid, c in calls.items()}, union(copies), union(kernels))
-
-    def fill(self, calls, copies, kernels):
-        either = union(copies + kernels)
-        everywhere = union([i for c in calls.values() for i in c])
-        total = sum(length(c) for c in calls.values())
-        self.transfer = sum(length(intersect(c, copies)) for c in calls.values()) / 1e9
-        busy = sum(length(intersect(c, either)) for c in calls.values()) / 1e9
-        self.wait = busy - self.transfer
-        self.overhead = total / 1e9 - busy
-        self.hidden = (length(copies) - length(intersect(everywhere, copies))) / 1e9
+        _, self.transfer, self.wait, self.overhead, self.hidden = split(calls, copies, kernels)
