@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ten functions with known shares of the CPU time: shares SECONDS. Rounds of some 50 ms, in
- * changing order, so that no clock runs in step with them. Prints the shares as measured around
- * each call.
+ * Ten functions with known shares of the CPU time: shares SECONDS [UNITS ROUNDS]. Rounds of some
+ * 50 ms, in changing order, so that no clock runs in step with them. Prints the shares as measured
+ * around each call. With UNITS and ROUNDS the work is fixed, to measure what sampling costs.
  */
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,10 @@ int main(int argc, char **argv) {
     double start = cpu_s();
     share_1(1000000);
     long units = (long)(1e6 * 0.0005 / (cpu_s() - start)); /* 0.5 ms */
-    for (unsigned round = 0; cpu_s() - start < end; round++)
+    unsigned rounds = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
+    if (rounds)
+        units = atol(argv[2]);
+    for (unsigned round = 0; rounds ? round < rounds : cpu_s() - start < end; round++)
         for (size_t k = 0; k < COUNT; k++) {
             size_t i = (7 * k + 3 * round) % COUNT;
             double before = cpu_s();

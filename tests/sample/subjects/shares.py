@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The same in Python: shares.py SECONDS"""
+"""The same in Python: shares.py SECONDS [UNITS ROUNDS]"""
 import sys
 import time
 
@@ -14,14 +14,14 @@ for share in SHARES:
     functions.append(globals()["share_%d" % share])
 
 
-def main(seconds):
+def main(seconds, fixed=0, rounds=0):
     clock = time.thread_time
     start = clock()
     share_1(100000)  # noqa: F821
-    units = int(100000 * 0.0005 / (clock() - start))
+    units = fixed or int(100000 * 0.0005 / (clock() - start))
     spent = [0.0] * len(functions)
     turn = 0
-    while clock() - start < seconds:
+    while turn < rounds if rounds else clock() - start < seconds:
         for k in range(len(functions)):
             i = (7 * k + 3 * turn) % len(functions)
             before = clock()
@@ -32,4 +32,4 @@ def main(seconds):
         print("share_%d %.4f" % (share, 100 * part / sum(spent)))
 
 
-main(float(sys.argv[1]))
+main(float(sys.argv[1]), *map(int, sys.argv[2:]))
