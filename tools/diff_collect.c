@@ -110,13 +110,27 @@ static void add_function(struct collector *collector, uint32_t run,
               &collector->diff->runs[run], function);
 }
 
+/* Sampled time is in doubt by its error. */
+static void add_sampled_part(struct bp_diff_value *value, const struct bp_part *part) {
+    value->s += part->self_s;
+    value->likely_s += part->self_s;
+    value->doubt_s += part->error_s;
+    value->wall_s += part->wall_s;
+}
+
 /* A group is in doubt as its functions are; of waiting see is_compared(). */
 static void add_group_part(struct collector *collector, uint32_t run, const struct bp_group *group,
-                           const struct bp_group_part *part) {
+                           const struct bp_part *part) {
     const struct bp_diff_run *from = &collector->diff->runs[run];
     const struct bp_function *function = &from->model->functions[part->function];
     struct bp_diff_value whole = {0};
-    if (!(function->self_s > 0) || function->kind == BP_FUNC_WAIT)
+    if (function->kind == BP_FUNC_WAIT)
+        return;
+    if (part->kind != BP_PART_EXACT) {
+        add_sampled_part(&put_row(collector, BP_DIFF_GROUP, group->name, NULL)->values[run], part);
+        return;
+    }
+    if (!(function->self_s > 0))
         return;
     add_value(&whole, from, function);
     double rate = part->self_s / function->self_s;

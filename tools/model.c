@@ -11,6 +11,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/symbols.h"
 
 const char *bp_base_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -39,6 +40,7 @@ static void build(struct bp_model *model) {
     bp_model_split_wall(model);
     bp_model_add_tasks(model);
     bp_model_make_groups(model);
+    bp_model_find_sites(model);
     bp_model_advise(model);
     bp_model_note_all(model);
 }
@@ -120,6 +122,8 @@ void bp_model_free(struct bp_model *model) {
     free(model->task_phases);
     free(model->phases);
     bp_model_free_groups(model);
+    bp_model_free_sites(model);
+    bp_symbols_free(model->symbols);
     for (uint32_t i = 0; i < model->advice_count; i++) {
         free(model->advice[i].what);
         free(model->advice[i].why);

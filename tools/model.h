@@ -15,6 +15,7 @@
 #include "tools/error.h"
 #include "tools/model_device.h"
 #include "tools/model_group.h"
+#include "tools/model_site.h"
 #include "tools/model_task.h"
 #include "tools/rules.h"
 
@@ -59,6 +60,7 @@ struct bp_context {
     double self_s;
     double total_s;
     double wall_s;
+    double blocked_s; /* of self_s: off the CPU, in no call that battprof sees */
 };
 
 struct bp_model_process {
@@ -97,6 +99,7 @@ struct bp_model_thread {
     double cpu_s;
     double wall_s;
     double blocked_s; /* busy by what we saw, blocked by its CPU clock */
+    bool has_clocks;  /* false: blocked_s is not known */
 };
 
 struct bp_coverage {
@@ -113,6 +116,8 @@ struct bp_in_flight {
     uint32_t depth; /* 0 is the innermost call of its thread */
     double for_s;
 };
+
+struct bp_symbols;
 
 struct bp_model {
     const char *path;
@@ -141,6 +146,8 @@ struct bp_model {
     double cuda_api_wall_s;   /* the last three in the wall split */
     double kernel_wait_wall_s;
     double dsl_kernel_wait_wall_s;
+    bool sampled;                       /* some process was */
+    uint64_t samples;                   /* that divide times */
     bool imported;                      /* from another tool's trace */
     uint32_t threads;                   /* that ever lived */
     struct bp_model_process *processes; /* by start; sessions are apart */
@@ -162,11 +169,18 @@ struct bp_model {
     uint32_t device_count;
     struct bp_model_transfer *transfers; /* by falling exposed_s */
     uint32_t transfer_count;
+    struct bp_copy_site *sites; /* of copies, by falling bytes */
+    uint32_t site_count;
     struct bp_model_kernel *kernels; /* by falling device_s */
     uint32_t kernel_count;
     struct bp_group *groups; /* by falling self_s */
     uint32_t group_count;
-    struct bp_advice *advice; /* by falling saves_s */
+    struct bp_part *parts; /* what functions took, exact and sampled; by falling self_s */
+    uint32_t part_count;
+    struct bp_context_part *context_parts; /* by context, then falling */
+    uint32_t context_part_count;
+    struct bp_symbols *symbols; /* NULL: no address was looked up */
+    struct bp_advice *advice;   /* by falling saves_s */
     uint32_t advice_count;
     struct bp_model_task *tasks; /* by start */
     uint32_t task_count;

@@ -59,16 +59,16 @@ static size_t make_key(struct bp_model_work *work, const struct bp_function *fun
     return size;
 }
 
-static uint32_t put_function(struct bp_model *model, const struct bp_profile *profile,
-                             const struct bp_func *func) {
+uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function *described,
+                               uint32_t flags) {
     struct bp_model_work *work = model->work;
-    struct bp_function function = describe(profile, func);
-    size_t size = make_key(work, &function);
+    size_t size = make_key(work, described);
     uint32_t number = bp_table_put(&work->function_table, work->key, size);
     if (number < model->function_count)
         return number;
+    struct bp_function function = *described;
     struct bp_rule_subject subject = {function.library, function.name, function.module,
-                                      function.file,    function.kind, func->flags};
+                                      function.file,    function.kind, flags};
     function.category = bp_rules_apply(work->rules, &subject, &function.group);
     void *list = model->functions;
     *(struct bp_function *)bp_append(&list, number, sizeof(function)) = function;
@@ -111,7 +111,8 @@ uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_p
             coverage[i] = put_coverage(model, profile, &profile->objects[i]);
     for (uint32_t i = 0; i < profile->func_count; i++) {
         const struct bp_func *func = &profile->funcs[i];
-        map[i] = put_function(model, profile, func);
+        struct bp_function function = describe(profile, func);
+        map[i] = bp_model_put_function(model, &function, func->flags);
         if (func->kind == BP_FUNC_CALL && func->object != BP_NO_OBJECT)
             model->work->functions[map[i]].coverage = coverage[func->object];
     }

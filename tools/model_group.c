@@ -1,180 +1,241 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which group a stretch of time belongs to. That of the function itself, unless it only says how
- * the time was spent (a write, a lock) or nothing: then that of its nearest caller that says what
- * for, as far out as the DSL. So a write below the logger is logging, and a write of the program's
- * own is file I/O.
+ * From pools to groups and functions. The time that a pool's thread was blocked stands apart; the
+ * rest is divided by the pool's samples, in proportion to their CPU time, or stays whole where they
+ * are too few. Every part of every pool is added once to the list of functions and once to a group,
+ * so both sum to the ledger.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/model_part.h"
+#include "tools/model_pool.h"
 
-struct group_work {
-    struct bp_table groups;
-    struct bp_table parts;   /* by group, function, category */
-    struct bp_table callers; /* by group, function */
-    uint32_t *part_place;    /* index within the group */
-    uint32_t *caller_place;
+/* What one function has of a pool for one purpose, while the pool is divided. */
+struct share {
+    struct bp_part_key key;
+    const char *group;
+    uint64_t count;
+    double weight;
 };
 
-static bool has_purpose(const struct bp_function *function) {
-    return function->kind != BP_FUNC_ROOT && !bp_group_is_means(function->group);
+struct division {
+    const struct bp_pool *pool;
+    double self_s; /* to be divided */
+    double wall_s;
+    struct bp_table table;
+    struct share *shares;
+};
+
+struct grouping {
+    struct bp_model *model;
+    struct bp_pools pools;
+    struct bp_part_lists lists;
+};
+
+/* The variance of a part that `count` of the pool's samples fell into. One success and one failure
+ * more than were seen: without them, no sample or all of them would mean certainty. */
+static double variance(const struct division *division, uint64_t count) {
+    double n = (double)division->pool->samples;
+    double p = ((double)count + 1) / (n + 2);
+    return division->self_s * division->self_s * p * (1 - p) / n;
 }
 
-/* Contexts come after their parents, so one pass is enough: a new array. */
-static const char **context_groups(const struct bp_model *model) {
-    const char **groups = bp_alloc(model->context_count, sizeof(*groups));
-    for (uint32_t i = 1; i < model->context_count; i++) {
-        const struct bp_context *context = &model->contexts[i];
-        const struct bp_function *function = &model->functions[context->function];
-        groups[i] = function->group;
-        if (has_purpose(function) || context->parent == 0)
-            continue;
-        const struct bp_function *caller =
-            &model->functions[model->contexts[context->parent].function];
-        const char *outer = groups[context->parent];
-        if (caller->category != BP_DSL && !bp_group_is_means(outer))
-            groups[i] = outer;
+static struct bp_part part_of(const struct division *division, const struct bp_part_key *key,
+                              double weight, uint64_t count) {
+    double part = weight / division->pool->weight;
+    return (struct bp_part){
+        .function = key->function,
+        .category = key->category,
+        .kind = key->kind,
+        .samples = count,
+        .self_s = division->self_s * part,
+        .error_s = variance(division, count),
+        .wall_s = division->wall_s * part,
+    };
+}
+
+static void add_share(struct division *division, const struct bp_part_key *key, const char *group,
+                      const struct bp_pool_sample *sample) {
+    struct {
+        struct bp_part_key key;
+        const char *group;
+    } full;
+    memset(&full, 0, sizeof(full));
+    full.key = *key;
+    full.group = group;
+    uint32_t before = division->table.count;
+    uint32_t number = bp_table_put(&division->table, &full, sizeof(full));
+    if (number == before) {
+        void *list = division->shares;
+        *(struct share *)bp_append(&list, number, sizeof(struct share)) =
+            (struct share){.key = *key, .group = group};
+        division->shares = list;
     }
-    return groups;
+    division->shares[number].count += sample->count;
+    division->shares[number].weight += sample->weight;
+}
+
+/* A key without a function is that of a group's total. */
+static const struct bp_part_key total_key = {.function = BP_NO_FUNCTION};
+
+static void add_samples(struct grouping *grouping, struct division *division,
+                        const struct bp_pool_sample *samples, uint32_t count) {
+    const struct bp_function *function = &grouping->model->functions[division->pool->function];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_path_view *view = &samples[i].view;
+        struct bp_part_key key = {view->owner, function->category, BP_PART_SAMPLED};
+        add_share(division, &key, NULL, &samples[i]);
+        add_share(division, &key, view->group, &samples[i]);
+        add_share(division, &total_key, view->group, &samples[i]);
+        double s = division->self_s * samples[i].weight / division->pool->weight;
+        bp_part_lists_call(&grouping->lists, NULL, &key, view->caller, s);
+        bp_part_lists_call(&grouping->lists, view->group, &key, view->caller, s);
+        if (strcmp(view->group, division->pool->group) == 0)
+            grouping->pools.pools[samples[i].pool].kept += samples[i].weight;
+        else
+            bp_part_lists_call(&grouping->lists, view->group, &total_key, view->group_caller, s);
+    }
+}
+
+static void divide_pool(struct grouping *grouping, struct division *division,
+                        const struct bp_pool_sample *samples, uint32_t count) {
+    add_samples(grouping, division, samples, count);
+    for (uint32_t i = 0; i < division->table.count; i++) {
+        const struct share *share = &division->shares[i];
+        struct bp_part part = part_of(division, &share->key, share->weight, share->count);
+        bp_part_lists_add(&grouping->lists, share->group, &part);
+    }
+    bp_table_fini(&division->table);
+    free(division->shares);
+}
+
+/* Exact time: of the function that the pool is named after. */
+static void add_whole(struct grouping *grouping, const struct bp_pool *pool, const char *group,
+                      struct bp_part part) {
+    part.function = pool->function;
+    part.category = grouping->model->functions[pool->function].category;
+    bp_part_lists_add(&grouping->lists, NULL, &part);
+    bp_part_lists_add(&grouping->lists, group, &part);
+    part.function = BP_NO_FUNCTION;
+    part.calls = 0; /* not all of them come from outside */
+    bp_part_lists_add(&grouping->lists, group, &part);
+}
+
+/* Calls are counted of the function itself, however its time divides. */
+static void add_pool(struct grouping *grouping, uint32_t number,
+                     const struct bp_pool_sample *samples, uint32_t count) {
+    const struct bp_pool *pool = &grouping->pools.pools[number];
+    struct division division = {.pool = pool};
+    double blocked = pool->self_s > 0 ? pool->blocked_s / pool->self_s : 0;
+    const char *blocked_group = bp_group_is_means(pool->group) ? "waiting" : pool->group;
+    division.self_s = pool->self_s * (1 - blocked);
+    division.wall_s = pool->wall_s * (1 - blocked);
+    if (blocked > 0)
+        add_whole(grouping, pool, blocked_group,
+                  (struct bp_part){.kind = BP_PART_BLOCKED,
+                                   .self_s = pool->self_s * blocked,
+                                   .wall_s = pool->wall_s * blocked});
+    if (!bp_pool_is_divided(pool)) {
+        add_whole(grouping, pool, pool->group,
+                  (struct bp_part){.calls = pool->calls,
+                                   .samples = pool->samples,
+                                   .self_s = division.self_s,
+                                   .wall_s = division.wall_s});
+        return;
+    }
+    divide_pool(grouping, &division, samples, count);
+    struct bp_part calls = {.function = pool->function,
+                            .category = grouping->model->functions[pool->function].category,
+                            .kind = BP_PART_SAMPLED,
+                            .calls = pool->calls};
+    if (pool->calls) {
+        bp_part_lists_add(&grouping->lists, NULL, &calls);
+        bp_part_lists_add(&grouping->lists, pool->group, &calls);
+    }
+}
+
+static int compare_samples(const void *a, const void *b) {
+    const struct bp_pool_sample *x = a;
+    const struct bp_pool_sample *y = b;
+    if (x->pool != y->pool)
+        return x->pool < y->pool ? -1 : 1;
+    return x->context < y->context ? -1 : x->context > y->context;
+}
+
+static void add_pools(struct grouping *grouping) {
+    struct bp_pools *pools = &grouping->pools;
+    uint32_t at = 0;
+    if (pools->sample_count)
+        qsort(pools->samples, pools->sample_count, sizeof(*pools->samples), compare_samples);
+    for (uint32_t i = 0; i < pools->count; i++) {
+        uint32_t first = at;
+        while (at < pools->sample_count && pools->samples[at].pool == i)
+            at++;
+        const struct bp_pool *pool = &pools->pools[i];
+        if (pool->calls > 0 || pool->self_s > 0)
+            add_pool(grouping, i, pools->samples + first, at - first);
+    }
 }
 
 /* The nearest caller outside the group; BP_NO_FUNCTION above the root. */
-static uint32_t outer_caller(const struct bp_model *model, const char *const *groups, uint32_t i) {
-    uint32_t parent = model->contexts[i].parent;
-    while (parent != 0 && strcmp(groups[parent], groups[i]) == 0)
-        parent = model->contexts[parent].parent;
-    return parent == 0 ? BP_NO_FUNCTION : model->contexts[parent].function;
+static uint32_t outer_caller(const struct grouping *grouping, uint32_t context) {
+    const struct bp_context *contexts = grouping->model->contexts;
+    const char **groups = grouping->pools.groups;
+    uint32_t parent = contexts[context].parent;
+    while (parent != 0 && strcmp(groups[parent], groups[context]) == 0)
+        parent = contexts[parent].parent;
+    return parent == 0 ? BP_NO_FUNCTION : contexts[parent].function;
 }
 
-static struct bp_group *put_group(struct bp_model *model, struct group_work *work,
-                                  const char *name) {
-    uint32_t number = bp_table_put(&work->groups, name, strlen(name));
-    if (number == model->group_count) {
-        void *list = model->groups;
-        struct bp_group *fresh = bp_append(&list, model->group_count++, sizeof(*fresh));
-        model->groups = list;
-        fresh->name = name;
-    }
-    return &model->groups[number];
-}
-
-/* Where an item is in its group's list: the next free place for a new one. */
-static uint32_t put_place(struct bp_table *table, uint32_t **places, const void *key, size_t size,
-                          uint32_t next) {
-    uint32_t before = table->count;
-    uint32_t number = bp_table_put(table, key, size);
-    if (number == before) {
-        void *list = *places;
-        *(uint32_t *)bp_append(&list, number, sizeof(**places)) = next;
-        *places = list;
-    }
-    return (*places)[number];
-}
-
-static void add_part(struct bp_model *model, struct group_work *work, struct bp_group *group,
-                     const struct bp_group_part *part) {
-    uint32_t key[3] = {(uint32_t)(group - model->groups), part->function, part->category};
-    uint32_t place =
-        put_place(&work->parts, &work->part_place, key, sizeof(key), group->part_count);
-    if (place == group->part_count) {
-        void *list = group->parts;
-        *(struct bp_group_part *)bp_append(&list, group->part_count++, sizeof(*part)) =
-            (struct bp_group_part){.function = part->function, .category = part->category};
-        group->parts = list;
-    }
-    group->parts[place].calls += part->calls;
-    group->parts[place].self_s += part->self_s;
-    group->parts[place].wall_s += part->wall_s;
-    group->self_s += part->self_s;
-    group->wall_s += part->wall_s;
-}
-
-static void add_caller(struct bp_model *model, struct group_work *work, struct bp_group *group,
-                       uint32_t caller, double s) {
-    uint32_t key[2] = {(uint32_t)(group - model->groups), caller};
-    if (caller == BP_NO_FUNCTION || model->functions[caller].kind == BP_FUNC_ROOT)
+/* Callers of a function that is not divided. */
+static void add_exact_caller(struct grouping *grouping, const struct bp_context *context,
+                             const struct bp_pool *pool) {
+    struct bp_model *model = grouping->model;
+    struct bp_part_key key = {context->function, model->functions[context->function].category,
+                              BP_PART_EXACT};
+    if (context->parent == 0 || bp_pool_is_divided(pool) || !(context->self_s > 0))
         return;
-    uint32_t place =
-        put_place(&work->callers, &work->caller_place, key, sizeof(key), group->caller_count);
-    if (place == group->caller_count) {
-        void *list = group->callers;
-        ((struct bp_caller *)bp_append(&list, group->caller_count++, sizeof(struct bp_caller)))
-            ->function = caller;
-        group->callers = list;
+    uint32_t caller = model->contexts[context->parent].function;
+    if (caller == context->function)
+        return;
+    double s = context->self_s - context->blocked_s;
+    bp_part_lists_call(&grouping->lists, NULL, &key, caller, s);
+    bp_part_lists_call(&grouping->lists, pool->group, &key, caller, s);
+}
+
+/* What the ledger knows exactly: calls into a group, and from where. */
+static void add_contexts(struct grouping *grouping) {
+    struct bp_model *model = grouping->model;
+    for (uint32_t i = 1; i < model->context_count; i++) {
+        const struct bp_context *context = &model->contexts[i];
+        const char *group = grouping->pools.groups[i];
+        uint32_t caller = outer_caller(grouping, i);
+        bool enters =
+            context->parent == 0 || strcmp(grouping->pools.groups[context->parent], group) != 0;
+        struct bp_part calls = {.function = BP_NO_FUNCTION, .calls = enters ? context->calls : 0};
+        if (calls.calls)
+            bp_part_lists_add(&grouping->lists, group, &calls);
+        const struct bp_pool *pool = &grouping->pools.pools[grouping->pools.of[i]];
+        add_exact_caller(grouping, context, pool);
+        double kept = bp_pool_is_divided(pool) ? pool->kept / pool->weight : 1;
+        double s = kept * (context->self_s - context->blocked_s);
+        if (!bp_group_is_means(group))
+            s += context->blocked_s; /* see add_pool() */
+        if (s > 0)
+            bp_part_lists_call(&grouping->lists, group, &total_key, caller, s);
     }
-    group->callers[place].s += s;
-}
-
-static int compare_parts(const void *a, const void *b) {
-    const struct bp_group_part *x = a;
-    const struct bp_group_part *y = b;
-    if (x->self_s != y->self_s)
-        return x->self_s > y->self_s ? -1 : 1;
-    return x->function < y->function ? -1 : x->function > y->function;
-}
-
-static int compare_callers(const void *a, const void *b) {
-    const struct bp_caller *x = a;
-    const struct bp_caller *y = b;
-    if (x->s != y->s)
-        return x->s > y->s ? -1 : 1;
-    return x->function < y->function ? -1 : x->function > y->function;
-}
-
-static int compare_groups(const void *a, const void *b) {
-    const struct bp_group *x = a;
-    const struct bp_group *y = b;
-    if (x->self_s != y->self_s)
-        return x->self_s > y->self_s ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-static void sort_groups(struct bp_model *model) {
-    for (uint32_t i = 0; i < model->group_count; i++) {
-        struct bp_group *group = &model->groups[i];
-        qsort(group->parts, group->part_count, sizeof(*group->parts), compare_parts);
-        if (group->caller_count)
-            qsort(group->callers, group->caller_count, sizeof(*group->callers), compare_callers);
-    }
-    if (model->group_count)
-        qsort(model->groups, model->group_count, sizeof(*model->groups), compare_groups);
 }
 
 void bp_model_make_groups(struct bp_model *model) {
-    struct group_work work = {0};
-    const char **groups = context_groups(model);
-    for (uint32_t i = 1; i < model->context_count; i++) {
-        const struct bp_context *context = &model->contexts[i];
-        const struct bp_function *function = &model->functions[context->function];
-        struct bp_group_part part = {.function = context->function,
-                                     .category = function->category,
-                                     .calls = context->calls,
-                                     .self_s = context->self_s,
-                                     .wall_s = context->wall_s};
-        if (part.calls == 0 && !(part.self_s > 0) && context->in_flight == 0)
-            continue;
-        struct bp_group *group = put_group(model, &work, groups[i]);
-        add_part(model, &work, group, &part);
-        if (context->parent == 0 || strcmp(groups[context->parent], groups[i]) != 0)
-            group->calls += part.calls;
-        add_caller(model, &work, group, outer_caller(model, groups, i), part.self_s);
-    }
-    sort_groups(model);
-    bp_table_fini(&work.groups);
-    bp_table_fini(&work.parts);
-    bp_table_fini(&work.callers);
-    free(work.part_place);
-    free(work.caller_place);
-    free(groups);
-}
-
-void bp_model_free_groups(struct bp_model *model) {
-    for (uint32_t i = 0; i < model->group_count; i++) {
-        free(model->groups[i].parts);
-        free(model->groups[i].callers);
-    }
-    free(model->groups);
+    struct grouping grouping = {.model = model, .lists = {.model = model}};
+    bp_pools_init(&grouping.pools, model);
+    bp_pools_read_samples(&grouping.pools, model);
+    add_pools(&grouping);
+    add_contexts(&grouping);
+    bp_part_lists_finish(&grouping.lists);
+    bp_model_make_context_parts(model, &grouping.pools);
+    bp_pools_fini(&grouping.pools);
 }

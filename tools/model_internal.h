@@ -10,7 +10,9 @@
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
  *     model_task.c      tasks and phases; the list is in model_task_internal.h
- *     model_group.c     what the time was for
+ *     model_group.c     what the time was for and whose it was, with model_pool.c (time to be
+ *                       divided), model_sample.c, model_path.c, model_stack.c (by what) and
+ *                       model_part.c (into what)
  *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
@@ -81,6 +83,9 @@ void bp_model_settle_processes(struct bp_model *model);
 
 /* Function numbers of a process's functions: a new array. */
 uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_process *process);
+/* The number of a function, which is made if it is new. Its texts must outlive the model. */
+uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function *described,
+                               uint32_t flags);
 void bp_model_count_calls(struct bp_model *model, uint32_t function, const struct bp_node *node,
                           double inside, double tick_s);
 void bp_model_finish_functions(struct bp_model *model);
@@ -104,6 +109,9 @@ void bp_model_finish_devices(struct bp_model *model);
 void bp_model_advise(struct bp_model *model);
 void bp_model_add_tasks(struct bp_model *model);
 
+/* model_site.c */
+void bp_model_find_sites(struct bp_model *model);
+void bp_model_free_sites(struct bp_model *model);
 void bp_model_make_groups(struct bp_model *model);
 void bp_model_free_groups(struct bp_model *model);
 
@@ -114,6 +122,7 @@ const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
 void bp_model_split_wall(struct bp_model *model);
 
 void bp_model_note_all(struct bp_model *model);
+void bp_model_note_samples(struct bp_model *model);
 
 const char *bp_base_name(const char *path);
 

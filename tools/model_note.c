@@ -231,6 +231,7 @@ void bp_model_note_all(struct bp_model *model) {
         note_collector(model, &model->processes[i]);
     }
     note_folded(model);
+    bp_model_note_samples(model);
     note_threads(model);
     note_wall(model);
 }

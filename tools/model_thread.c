@@ -113,6 +113,8 @@ static void add_costs(struct account *account) {
         account->cost[i] += calls * cost_of(account, i).inside;
         account->cost[caller] += calls * cost_of(account, i).outside;
     }
+    for (uint32_t i = 0; i < account->source->sample_count; i++)
+        account->cost[account->source->samples[i].node] += (double)account->source->samples[i].own;
     account->cost[0] += startup_cost(account);
 }
 
@@ -254,6 +256,12 @@ static void add_nodes(struct account *account) {
     free(burst_s);
 }
 
+/* Ended threads have told what their clocks said, and so has the one that called exit. */
+static bool has_clocks(const struct bp_model_process *process, const struct bp_thread *info) {
+    bool exited = process->profile->header.state == BP_EXITED && info->lives <= 1;
+    return info->cpu_ns && (info->state == BP_THREAD_ENDED || exited);
+}
+
 static void add_lifetime(struct account *account, double overhead) {
     struct bp_model *model = account->model;
     struct bp_model_process *process = account->process;
@@ -268,7 +276,8 @@ static void add_lifetime(struct account *account, double overhead) {
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
     double seen = thread->cpu_s + 1e-9 * (double)info->runqueue_ns + thread->io_s;
     seen += thread->cuda_s;
-    if (info->state == BP_THREAD_ENDED && info->cpu_ns)
+    thread->has_clocks = has_clocks(process, info);
+    if (thread->has_clocks)
         thread->blocked_s = thread->busy_s > seen ? thread->busy_s - seen : 0;
     model->thread_s += thread->lifetime_s;
     model->cpu_s += thread->cpu_s;

@@ -27,20 +27,41 @@ void bp_page_init(struct bp_page *page, FILE *out) {
                    !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-const char *bp_page_time(const struct bp_page *page, double s, char text[32]) {
-    static const struct {
-        double unit;
-        const char *name;
-    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}};
+static const struct {
+    double size;
+    const char *name;
+} units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}};
+
+/* Three digits, as far as there are; none of nanoseconds. */
+static int unit_of(double s, int *decimals) {
     int i = 0;
+    while (i < 3 && s < 0.9995 * units[i].size)
+        i++;
+    double value = s / units[i].size;
+    *decimals = i == 3 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return i;
+}
+
+const char *bp_page_time(const struct bp_page *page, double s, char text[32]) {
+    int decimals;
     if (!(s >= 0.5e-9))
         return s < -0.5e-9 ? strcpy(text, "-") : strcpy(text, "0");
-    while (i < 3 && s < 0.9995 * units[i].unit)
-        i++;
-    double value = s / units[i].unit;
-    int decimals = i == 3 ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    int i = unit_of(s, &decimals);
     const char *name = i == 2 && !page->utf8 ? "us" : units[i].name;
-    snprintf(text, 32, "%.*f %s", decimals, value, name);
+    snprintf(text, 32, "%.*f %s", decimals, s / units[i].size, name);
+    return text;
+}
+
+const char *bp_page_estimate(const struct bp_page *page, double s, double error_s, char text[64]) {
+    char value[32];
+    char error[24];
+    int decimals;
+    bp_page_time(page, s, value);
+    int i = unit_of(s, &decimals);
+    snprintf(error, sizeof(error), "%.*f", decimals, error_s / units[i].size);
+    bool shows = strspn(error, "0.") < strlen(error) && s >= 0.5e-9;
+    snprintf(text, 64, "%s%s%s", value, shows ? page->utf8 ? " ± " : " +- " : "",
+             shows ? error : "");
     return text;
 }
 

@@ -17,7 +17,7 @@ static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
 /* "1.23 GB"; decimal units, as bandwidths have them. */
-static const char *format_bytes(double bytes, char text[32]) {
+const char *bp_report_bytes(double bytes, char text[32]) {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     int unit = 0;
     while (bytes >= 999.5 && unit < 5) {
@@ -145,7 +145,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     fprintf(page->out, "  %s ", directions[sum->direction]);
     bp_page_left(page, label, 22);
     bp_page_right(page, bp_page_count(sum->count, text), 9);
-    bp_page_right(page, format_bytes((double)sum->bytes, text), 9);
+    bp_page_right(page, bp_report_bytes((double)sum->bytes, text), 9);
     if (row->on_device)
         cell_time(page, sum->device_s, 10);
     else
@@ -222,8 +222,11 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
         if (!by_function && rows[i].sum.direction > BP_D2H)
             label = "";
         print_row(page, model, &rows[i], label);
-        if (by_function)
+        if (by_function) {
             print_details(page, model, &rows[i]);
+            bp_report_sites(page, model, rows[i].sum.caller,
+                            rows[i].calls_differ ? BP_NO_FUNCTION : rows[i].sum.call);
+        }
     }
     if (count > settings->top)
         fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);

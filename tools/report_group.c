@@ -29,27 +29,27 @@ void bp_report_callers(const struct bp_model *model, const struct bp_caller *cal
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model, uint64_t calls,
-                      double self_s, double wall_s) {
+                      double self_s, double call_s, double wall_s) {
     char text[32];
     bp_page_right(page, calls ? bp_page_count(calls, text) : "", 13);
     bp_page_right(page, bp_page_time(page, self_s, text), 11);
-    bp_page_right(page, calls ? bp_page_time(page, self_s / (double)calls, text) : "", 10);
+    bp_page_right(page, calls ? bp_page_time(page, call_s, text) : "", 10);
     bp_page_right(page, bp_page_share(wall_s, model->wall_s, text), 9);
     fputc('\n', page->out);
 }
 
+/* Samples divide a function's time; a call takes all of it. */
 static void print_part(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_group_part *part) {
+                       const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
-    char name[300];
+    struct bp_part uncounted = *part;
     char label[400];
-    if (function->kind == BP_FUNC_ROOT)
-        snprintf(label, sizeof(label), "own code of %s", function->library);
-    else
-        snprintf(label, sizeof(label), "%s", bp_report_name(function, name, sizeof(name)));
+    uncounted.calls = 0; /* they have a column */
+    bp_report_part(model, &uncounted, label, sizeof(label));
     fputs("    ", page->out);
     bp_page_left(page, label, 33);
-    print_row(page, model, part->calls, part->self_s, part->wall_s);
+    print_row(page, model, part->calls, part->self_s,
+              function->calls ? function->self_s / (double)function->calls : 0, part->wall_s);
 }
 
 static void print_group(const struct bp_page *page, const struct bp_model *model,
@@ -57,7 +57,8 @@ static void print_group(const struct bp_page *page, const struct bp_model *model
     char callers[700];
     fputs("  ", page->out);
     bp_page_left(page, group->name, 35);
-    print_row(page, model, group->calls, group->self_s, group->wall_s);
+    double call_s = group->calls ? group->self_s / (double)group->calls : 0;
+    print_row(page, model, group->calls, group->self_s, call_s, group->wall_s);
     bp_report_callers(model, group->callers, group->caller_count, group->self_s, callers + 4,
                       sizeof(callers) - 4);
     if (callers[4]) {

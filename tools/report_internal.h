@@ -39,6 +39,17 @@ void bp_report_candidates(const struct bp_page *page, const struct bp_model *mod
 void bp_report_candidate_line(const struct bp_page *page, const struct bp_model *model,
                               const struct bp_report_settings *settings);
 
+/* report_framework.c */
+void bp_report_framework(const struct bp_page *page, const struct bp_model *model);
+/* "~ logging.Logger._log, 30 calls" */
+void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
+                    size_t size);
+
+/* report_suspect.c: the pattern for run --count that would confirm the largest sampled function;
+ * false if there is none worth it. */
+bool bp_report_suspect(const struct bp_model *model, char *text, size_t size);
+void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *model);
+
 /* report_group.c */
 void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
@@ -47,6 +58,11 @@ void bp_report_callers(const struct bp_model *model, const struct bp_caller *cal
                        uint32_t count, double whole, char *text, size_t size);
 
 /* report_device.c; each prints nothing where there is nothing. */
+/* "1.23 GB" */
+const char *bp_report_bytes(double bytes, char text[32]);
+/* report_site.c: where the copies of a caller by a CUDA call, or by any, come from. */
+void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
+                     uint32_t call);
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "tools/json.h"
+#include "tools/report_internal.h"
 
 #define SCHEMA "battprof-report/1"
 
@@ -37,6 +38,7 @@ static json_t *make_categories(const struct bp_model *model) {
 }
 
 static json_t *make_framework(const struct bp_model *model) {
+    char pattern[400];
     json_t *object = json_object();
     bp_json_set(object, "running_s", model->running_s);
     bp_json_set(object, "waiting_s", model->waiting_s);
@@ -44,6 +46,10 @@ static json_t *make_framework(const struct bp_model *model) {
     bp_json_set(object, "io_s", model->io_s);
     bp_json_set(object, "cuda_api_s", model->cuda_api_s);
     bp_json_set(object, "kernel_wait_s", model->kernel_wait_s);
+    json_object_set_new(object, "functions", bp_report_json_framework_functions(model));
+    json_object_set_new(object, "count",
+                        bp_report_suspect(model, pattern, sizeof(pattern)) ? bp_json_text(pattern)
+                                                                           : json_null());
     return object;
 }
 

@@ -27,11 +27,15 @@ json_t *bp_report_json_phases(const struct bp_model *model);
 /* The named device that was busy most, or null. */
 json_t *bp_report_json_device(const struct bp_model *model);
 
-/* Sets transfers, transfer_list, kernels, devices and cuda. */
+/* report_json_site.c */
+json_t *bp_report_json_sites(const struct bp_model *model);
+
+/* Sets transfers, transfer_list, copy_sites, kernels, devices and cuda. */
 void bp_report_json_devices(json_t *root, const struct bp_model *model);
 
 /* report_json_group.c */
 json_t *bp_report_json_groups(const struct bp_model *model);
+json_t *bp_report_json_framework_functions(const struct bp_model *model);
 json_t *bp_report_json_callers(const struct bp_model *model, const struct bp_caller *callers,
                                uint32_t count, double whole);
 void bp_report_json_name(json_t *object, const struct bp_function *function);

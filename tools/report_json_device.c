@@ -169,6 +169,7 @@ void bp_report_json_devices(json_t *root, const struct bp_model *model) {
         json_array_append_new(devices, make_device(model, &model->devices[i]));
     json_object_set_new(root, "transfers", make_directions(model));
     json_object_set_new(root, "transfer_list", transfers);
+    json_object_set_new(root, "copy_sites", bp_report_json_sites(model));
     json_object_set_new(root, "kernels", kernels);
     json_object_set_new(root, "devices", devices);
     json_object_set_new(root, "cuda", make_collector(model));

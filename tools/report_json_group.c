@@ -30,15 +30,24 @@ json_t *bp_report_json_callers(const struct bp_model *model, const struct bp_cal
     return list;
 }
 
-static json_t *make_part(const struct bp_model *model, const struct bp_group_part *part) {
+static const char *kind_name(enum bp_part_kind kind) {
+    static const char *const names[] = {"exact", "sampled", "blocked"};
+    return names[kind];
+}
+
+static json_t *make_part(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
     json_t *object = json_object();
     bp_report_json_name(object, function);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "category", bp_category_name(part->category));
+    bp_json_set_text(object, "kind", kind_name(part->kind));
     bp_json_set_count(object, "calls", part->calls);
+    bp_json_set_count(object, "samples", part->samples);
     bp_json_set(object, "self_s", part->self_s);
-    bp_json_set(object, "per_call_s", part->calls ? part->self_s / (double)part->calls : 0);
+    bp_json_set(object, "error_s", part->error_s);
+    bp_json_set(object, "per_call_s",
+                part->calls && function->calls ? function->self_s / (double)function->calls : 0);
     bp_json_set(object, "wall_s", part->wall_s);
     return object;
 }
@@ -49,6 +58,7 @@ static json_t *make_group(const struct bp_model *model, const struct bp_group *g
     bp_json_set_text(object, "name", group->name);
     bp_json_set_count(object, "calls", group->calls);
     bp_json_set(object, "self_s", group->self_s);
+    bp_json_set(object, "error_s", group->error_s);
     bp_json_set(object, "wall_s", group->wall_s);
     bp_json_set(object, "pct", percent(group->wall_s, model->wall_s));
     json_object_set_new(
@@ -64,5 +74,33 @@ json_t *bp_report_json_groups(const struct bp_model *model) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < model->group_count; i++)
         json_array_append_new(list, make_group(model, &model->groups[i]));
+    return list;
+}
+
+/* Functions of the framework that are neither waits nor CUDA's, exact and sampled. */
+json_t *bp_report_json_framework_functions(const struct bp_model *model) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < model->part_count; i++) {
+        const struct bp_part *part = &model->parts[i];
+        const struct bp_function *function = &model->functions[part->function];
+        if (part->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT || function->cuda)
+            continue;
+        json_t *object = json_object();
+        bp_report_json_name(object, function);
+        bp_json_set_text(object, "library", function->library);
+        bp_json_set_text(object, "group", function->group);
+        json_object_set_new(object, "sampled", json_boolean(part->kind == BP_PART_SAMPLED));
+        json_object_set_new(object, "blocked", json_boolean(part->kind == BP_PART_BLOCKED));
+        bp_json_set(object, "s", part->self_s);
+        bp_json_set(object, "error_s", part->error_s);
+        bp_json_set(object, "wall_s", part->wall_s);
+        bp_json_set(object, "pct", percent(part->wall_s, model->wall_s));
+        bp_json_set_count(object, "calls", part->calls);
+        bp_json_set_count(object, "samples", part->samples);
+        json_object_set_new(
+            object, "callers",
+            bp_report_json_callers(model, part->callers, part->caller_count, part->self_s));
+        json_array_append_new(list, object);
+    }
     return list;
 }

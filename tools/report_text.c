@@ -3,7 +3,6 @@
  * The report for people: what the run was, the three categories, what the framework did, a table,
  * how much of the library was seen, what the numbers cost and what to know about them.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +10,6 @@
 #include "tools/report_internal.h"
 
 #define BAR 40
-#define FRAMEWORK_ROWS 4
-#define DETAIL_ROWS 3
 #define MOST_NOTES 12
 #define MOST_CALLS 8
 
@@ -72,149 +69,6 @@ static void print_categories(const struct bp_page *page, const struct bp_model *
         print_category(page, model, "unknown", model->unsplit_s, 90);
 }
 
-static void framework_row(const struct bp_page *page, const struct bp_model *model,
-                          const char *label, double thread_s, double wall_s) {
-    char text[32];
-    fputs("  ", page->out);
-    bp_page_left(page, label, 50);
-    bp_page_right(page, thread_s < 0 ? "" : bp_page_time(page, thread_s, text), 14);
-    bp_page_right(page, bp_page_share(wall_s, model->wall_s, text), 14);
-    fputc('\n', page->out);
-}
-
-static const char *label_of(const struct bp_function *function, char *text, size_t size) {
-    char name[200];
-    if (function->kind == BP_FUNC_ROOT)
-        snprintf(text, size, "own code of %s, not hooked", function->library);
-    else if (function->gil)
-        snprintf(text, size, "the GIL of Python");
-    else if (!function->library[0])
-        snprintf(text, size, "%s", bp_report_name(function, name, sizeof(name)));
-    else
-        snprintf(text, size, "%.150s (%.80s)", function->name, function->library);
-    return text;
-}
-
-static void detail_row(const struct bp_page *page, const struct bp_function *function,
-                       double time_s) {
-    char name[256];
-    char label[320];
-    char count[32];
-    char text[32];
-    snprintf(label, sizeof(label), "%s, %s call%s", label_of(function, name, sizeof(name)),
-             bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
-    fputs("    ", page->out);
-    bp_page_left(page, label, 48);
-    bp_page_right(page, bp_page_time(page, time_s, text), 14);
-    fputc('\n', page->out);
-}
-
-static void print_details(const struct bp_page *page, const struct bp_model *model,
-                          const uint32_t *order, uint32_t count, uint32_t kind) {
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < count && shown < DETAIL_ROWS; i++) {
-        const struct bp_function *function = &model->functions[order[i]];
-        if (function->category != BP_FRAMEWORK || function->kind != kind)
-            continue;
-        detail_row(page, function, function->self_s);
-        shown++;
-    }
-}
-
-static void print_running(const struct bp_page *page, const struct bp_model *model,
-                          const uint32_t *order, uint32_t count) {
-    uint32_t shown = 0;
-    double rest_s = 0;
-    double rest_wall_s = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct bp_function *function = &model->functions[order[i]];
-        char label[300];
-        if (function->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT ||
-            function->kind == BP_FUNC_IO || function->cuda)
-            continue;
-        if (shown++ >= FRAMEWORK_ROWS) {
-            rest_s += function->self_s;
-            rest_wall_s += function->wall_s;
-            continue;
-        }
-        if (function->module[0])
-            bp_report_callee(model, function, label, sizeof(label));
-        else
-            label_of(function, label, sizeof(label));
-        framework_row(page, model, label, function->self_s, function->wall_s);
-    }
-    if (shown > FRAMEWORK_ROWS)
-        framework_row(page, model, "other hooked functions", rest_s, rest_wall_s);
-}
-
-static double io_wall(const struct bp_model *model) {
-    double sum = 0;
-    for (uint32_t i = 0; i < model->function_count; i++)
-        if (model->functions[i].kind == BP_FUNC_IO && model->functions[i].category == BP_FRAMEWORK)
-            sum += model->functions[i].wall_s;
-    return sum;
-}
-
-static double api_time(const struct bp_function *function) {
-    return function->self_s - function->transfer_s - function->kernel_wait_s;
-}
-
-/* The CUDA calls with most time of their own; they are few, so searching them out will do. */
-static void print_cuda_details(const struct bp_page *page, const struct bp_model *model,
-                               const uint32_t *order, uint32_t count) {
-    double limit = INFINITY;
-    for (uint32_t shown = 0; shown < DETAIL_ROWS; shown++) {
-        const struct bp_function *best = NULL;
-        for (uint32_t i = 0; i < count; i++) {
-            const struct bp_function *function = &model->functions[order[i]];
-            if (function->cuda && function->category == BP_FRAMEWORK && api_time(function) > 0 &&
-                api_time(function) < limit && (!best || api_time(function) > api_time(best)))
-                best = function;
-        }
-        if (!best)
-            return;
-        limit = api_time(best);
-        detail_row(page, best, limit);
-    }
-}
-
-static void print_cuda(const struct bp_page *page, const struct bp_model *model,
-                       const uint32_t *order, uint32_t count) {
-    if (model->cuda_api_s > 0) {
-        framework_row(page, model, "CUDA calls: launch, allocation, context, JIT",
-                      model->cuda_api_s, model->cuda_api_wall_s);
-        print_cuda_details(page, model, order, count);
-    }
-    if (model->kernel_wait_s > 0)
-        framework_row(page, model, "waiting for kernels launched outside the DSL",
-                      model->kernel_wait_s, model->kernel_wait_wall_s);
-}
-
-static void print_framework(const struct bp_page *page, const struct bp_model *model) {
-    uint32_t count;
-    uint32_t *order = bp_report_order(model, "self", &count);
-    fputc('\n', page->out);
-    bp_page_heading(page, "Framework");
-    bp_page_right(page, "thread time", 57);
-    bp_page_right(page, "of wall", 14);
-    fputc('\n', page->out);
-    print_running(page, model, order, count);
-    print_cuda(page, model, order, count);
-    if (model->io_s > 0) {
-        framework_row(page, model, "file I/O", model->io_s, io_wall(model));
-        print_details(page, model, order, count, BP_FUNC_IO);
-    }
-    if (model->waiting_s > 0 || model->idle_s > 0) {
-        framework_row(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
-                      model->idle_s);
-        print_details(page, model, order, count, BP_FUNC_WAIT);
-    }
-    if (model->start_s > 0.001 * model->wall_s)
-        framework_row(page, model, "starting, before the first thread was seen", -1,
-                      model->start_s);
-    free(order);
-}
-
 static void print_coverage(const struct bp_page *page, const struct bp_model *model) {
     for (uint32_t i = 0; i < model->coverage_count; i++) {
         const struct bp_coverage *coverage = &model->coverage[i];
@@ -243,6 +97,10 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
     fprintf(page->out, "own cost %s, %s of thread time, taken out of the lines above\n",
             bp_page_time(page, model->overhead_s, cost),
             bp_page_share(model->overhead_s, model->thread_s, share));
+    if (model->samples)
+        fprintf(page->out, "~ exact times, divided by %s samples%s\n",
+                bp_page_count(model->samples, sum),
+                page->utf8 ? "; ± holds in 95 of 100 cases" : "");
     fprintf(page->out, "self times and own cost sum to %s; lifetimes of threads to %s\n",
             bp_page_time(page, sum_s, sum), bp_page_time(page, model->thread_s, lifetime));
 }
@@ -311,7 +169,7 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     bp_report_headline(&page, model);
     print_categories(&page, model);
     if (overview)
-        print_framework(&page, model);
+        bp_report_framework(&page, model);
     print_table(&page, model, settings);
     if (overview) {
         bp_report_candidate_line(&page, model, settings);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The calling contexts of all threads as one indented tree, the largest first. Times are
- * thread-seconds. What is below 0.1 % of the wall is left out and counted.
+ * The calling contexts of all threads as one indented tree, the largest first; with a tilde the
+ * functions that samples found in a context's own time. Times are thread-seconds. What is below 0.1
+ * % of the wall is left out and counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #define SMALLEST_PART 0.001
 /* Deeper levels are indented no further: the names must stay readable. */
 #define DEEPEST_INDENT 12
+/* Functions that samples found in one context. */
+#define SAMPLED_ROWS 6
 /* A damaged file may chain all its nodes; real call paths end long before. */
 #define DEEPEST 1000
 
@@ -21,6 +24,7 @@ struct tree {
     uint32_t *children; /* contexts by parent, then falling total */
     uint32_t *first;    /* per context, where its children begin; one more at the end */
     uint32_t *size;     /* per context, with all below it */
+    uint32_t *sampled;  /* per context, where its parts begin; one more at the end */
     uint32_t pruned;
     double pruned_s;
 };
@@ -81,6 +85,48 @@ static void print_row(const struct tree *tree, const struct bp_context *context,
     fputc('\n', page->out);
 }
 
+static void print_part(const struct tree *tree, const struct bp_context_part *part, double s,
+                       int indent) {
+    const struct bp_page *page = tree->page;
+    char label[400];
+    char name[300];
+    char text[32];
+    snprintf(label, sizeof(label), "~ %s",
+             bp_report_name(&tree->model->functions[part->function], name, sizeof(name)));
+    fprintf(page->out, "%*s", indent, "");
+    bp_page_left(page, label, 58 - indent);
+    bp_page_right(page, bp_page_time(page, s, text), 11);
+    fputc('\n', page->out);
+}
+
+/* What samples found in a context's own time, below it: of what it was not blocked. */
+static void print_sampled(const struct tree *tree, uint32_t number, int depth) {
+    const struct bp_model *model = tree->model;
+    const struct bp_context *context = &model->contexts[number];
+    int indent = 2 * (depth < DEEPEST_INDENT ? depth : DEEPEST_INDENT);
+    uint32_t shown = 0;
+    for (uint32_t i = tree->sampled[number]; i < tree->sampled[number + 1]; i++) {
+        const struct bp_context_part *part = &model->context_parts[i];
+        double s = part->part * (context->self_s - context->blocked_s);
+        if (part->function == context->function || s < SMALLEST_PART * model->wall_s)
+            continue;
+        if (shown++ < SAMPLED_ROWS)
+            print_part(tree, part, s, indent);
+    }
+}
+
+/* Where the parts of each context begin; one more at the end. */
+static void find_sampled(struct tree *tree) {
+    const struct bp_model *model = tree->model;
+    uint32_t at = 0;
+    tree->sampled = bp_alloc(model->context_count + 1, sizeof(*tree->sampled));
+    for (uint32_t i = 0; i <= model->context_count; i++) {
+        while (at < model->context_part_count && model->context_parts[at].context < i)
+            at++;
+        tree->sampled[i] = at;
+    }
+}
+
 static void print_children(struct tree *tree, uint32_t parent, int depth) {
     for (uint32_t i = tree->first[parent]; i < tree->first[parent + 1]; i++) {
         const struct bp_context *context = &tree->model->contexts[tree->children[i]];
@@ -92,6 +138,7 @@ static void print_children(struct tree *tree, uint32_t parent, int depth) {
             continue;
         }
         print_row(tree, context, depth);
+        print_sampled(tree, tree->children[i], depth + 1);
         print_children(tree, tree->children[i], depth + 1);
     }
 }
@@ -105,6 +152,7 @@ int bp_report_tree(const struct bp_model *model, const struct bp_report_settings
     bp_page_init(&page, out);
     bp_report_headline(&page, model);
     sort_children(&tree);
+    find_sampled(&tree);
     bp_page_heading(&page, "Calling context");
     bp_page_right(&page, "calls", 43);
     bp_page_right(&page, "self", 11);
@@ -119,5 +167,6 @@ int bp_report_tree(const struct bp_model *model, const struct bp_report_settings
     free(tree.children);
     free(tree.first);
     free(tree.size);
+    free(tree.sampled);
     return 0;
 }

@@ -28,6 +28,8 @@ struct bp_symbols {
     struct bp_symbol_image *files;
     struct bp_table frame_table; /* by file and address */
     struct frames *frames;
+    struct bp_table label_table; /* by file and beginning of the function */
+    char **labels;
     struct bp_table map_table; /* by pid */
     struct map *maps;
     char *debug_path;
@@ -59,15 +61,19 @@ void bp_symbols_free(struct bp_symbols *symbols) {
         frames_free(&symbols->frames[i]);
     for (uint32_t i = 0; i < symbols->file_table.count; i++)
         bp_symbol_image_fini(&symbols->files[i]);
+    for (uint32_t i = 0; i < symbols->label_table.count; i++)
+        free(symbols->labels[i]);
     for (uint32_t i = 0; i < symbols->map_table.count; i++) {
         bp_symbol_table_fini(&symbols->maps[i].table);
         free(symbols->maps[i].texts);
     }
     bp_table_fini(&symbols->frame_table);
     bp_table_fini(&symbols->file_table);
+    bp_table_fini(&symbols->label_table);
     bp_table_fini(&symbols->map_table);
     free(symbols->frames);
     free(symbols->files);
+    free(symbols->labels);
     free(symbols->maps);
     free(symbols->debug_path);
     free(symbols);
@@ -117,16 +123,24 @@ const char *bp_symbols_function(struct bp_symbols *symbols, uint32_t file, uint6
     return range_name(bp_symbol_table_find(&open_file(symbols, file)->table, address));
 }
 
-void bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address, char *text,
-                      size_t size) {
+const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address) {
     const char *name = bp_symbols_function(symbols, file, address);
-    const char *path = symbols->files[file].path;
     if (name[0])
-        snprintf(text, size, "%s", name);
-    else if (bp_symbol_is_vdso(path))
-        snprintf(text, size, "[vdso]+0x%llx", (unsigned long long)address);
-    else
-        snprintf(text, size, "%s+0x%llx", bp_symbol_base(path), (unsigned long long)address);
+        return name;
+    const struct bp_symbol_image *image = &symbols->files[file];
+    uint64_t key[2] = {file, bp_symbol_start(image->module, address)};
+    uint32_t before = symbols->label_table.count;
+    uint32_t number = bp_table_put(&symbols->label_table, key, sizeof(key));
+    if (number < before)
+        return symbols->labels[number];
+    char text[300];
+    snprintf(text, sizeof(text), "%.250s+0x%llx",
+             bp_symbol_is_vdso(image->path) ? "[vdso]" : bp_symbol_base(image->path),
+             (unsigned long long)key[1]);
+    void *list = symbols->labels;
+    char **label = bp_append(&list, number, sizeof(*label));
+    symbols->labels = list;
+    return *label = bp_copy_text(text);
 }
 
 /* The symbol table's name stands for the outermost one: it is the one of other rows. */
@@ -159,6 +173,10 @@ const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t f
     }
     *count = symbols->frames[number].count;
     return symbols->frames[number].list;
+}
+
+uint32_t bp_symbols_count(const struct bp_symbols *symbols) {
+    return symbols->file_table.count;
 }
 
 const char *bp_symbols_problem(struct bp_symbols *symbols, uint32_t file) {

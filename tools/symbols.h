@@ -27,6 +27,9 @@ struct bp_symbol {
     uint32_t line;
 };
 
+/* The name of jumps to functions of other libraries: code that nobody wrote. */
+#define BP_SYMBOL_JUMP "(plt)"
+
 struct bp_symbols;
 
 /* `debug_path` as in elfutils, ":.debug:/usr/lib/debug" if NULL. */
@@ -40,14 +43,17 @@ uint32_t bp_symbols_add(struct bp_symbols *symbols, const struct bp_symbol_file 
  */
 const char *bp_symbols_function(struct bp_symbols *symbols, uint32_t file, uint64_t address);
 
-/* The same for people: "lib.so+0x1234" where there is no name. */
-void bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address, char *text,
-                      size_t size);
+/* The same for people, borrowed: "lib.so+0x1234" where there is no name, with the beginning of the
+ * function as far as the unwind table of a stripped file tells. */
+const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address);
 
 /* All functions at the address, the innermost inlined one first, the one of the symbol table last:
  * at least one, borrowed. Slower than the name alone: it reads DWARF. */
 const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t file,
                                           uint64_t address, uint32_t *count);
+
+/* Files that were added; their numbers are smaller. */
+uint32_t bp_symbols_count(const struct bp_symbols *symbols);
 
 /* Why a file that was asked for gives no names, "" if it does. */
 const char *bp_symbols_problem(struct bp_symbols *symbols, uint32_t file);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What DWARF knows of an address: the source line, and the functions that the compiler put into one
- * another there. libdw reads a unit when the first address in it is asked for.
+ * What DWARF knows of an address: the source line, the functions that the compiler put into one
+ * another there, and where the function begins. libdw reads a unit when the first address in it is
+ * asked for.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -101,4 +102,19 @@ uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol
         (*frames)[used++] = at;
     }
     return used;
+}
+
+uint64_t bp_symbol_start(Dwfl_Module *module, uint64_t address) {
+    Dwarf_Addr bias;
+    Dwarf_Addr start;
+    Dwarf_Addr end;
+    bool signal;
+    Dwarf_Frame *frame = NULL;
+    Dwarf_CFI *cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+    if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame))
+        return address;
+    if (dwarf_frame_info(frame, &start, &end, &signal) >= 0)
+        address = start + bias;
+    free(frame);
+    return address;
 }

@@ -74,6 +74,16 @@ static bool open_module(struct bp_symbol_image *file, const Dwfl_Callbacks *call
     return false;
 }
 
+/* A profile may name anything: a pipe must not hold up the report. */
+static int open_regular(const char *path) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 /* Where the file is gone or replaced, its debug file may still be installed. */
 static int open_debug_file(const struct bp_symbol_image *file) {
     char path[2 * BP_SYMBOL_BUILD_ID + 64] = "/usr/lib/debug/.build-id/";
@@ -84,14 +94,14 @@ static int open_debug_file(const struct bp_symbol_image *file) {
     for (uint32_t i = 1; i < file->build_id_size; i++)
         to += sprintf(to, "%02x", file->build_id[i]);
     strcpy(to, ".debug");
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return open_regular(path);
 }
 
 void bp_symbol_image_open(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks) {
     if (file->opened)
         return;
     file->opened = true;
-    int fd = bp_symbol_is_vdso(file->path) ? open_vdso() : open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = bp_symbol_is_vdso(file->path) ? open_vdso() : open_regular(file->path);
     if (fd < 0)
         snprintf(file->problem, sizeof(file->problem),
                  "%.150s is not here: its functions have no names", file->path);

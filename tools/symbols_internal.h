@@ -63,6 +63,10 @@ char *bp_symbol_name(const char *raw);
  * has nothing. */
 uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames);
 
+/* Where the function at the address begins, by the unwind table; the address itself if that says
+ * nothing. The module may be NULL. */
+uint64_t bp_symbol_start(Dwfl_Module *module, uint64_t address);
+
 /* /tmp/perf-PID.map; an empty table if there is none. `texts` owns the names. */
 void bp_symbol_map_load(struct bp_symbol_table *table, char **texts, int pid);
 

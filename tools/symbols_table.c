@@ -61,10 +61,35 @@ static void load_symbol(struct bp_symbol_table *table, Dwfl_Module *module, int 
     table->full |= GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
 }
 
+/* Jumps to functions of other libraries have no symbols. */
+static void load_jumps(struct bp_symbol_table *table, Dwfl_Module *module) {
+    Dwarf_Addr bias;
+    size_t names;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    if (!elf || elf_getshdrstrndx(elf, &names))
+        return;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (!name || strncmp(name, ".plt", 4) != 0)
+            continue;
+        void *list = table->ranges;
+        struct bp_symbol_range *range = bp_append(&list, table->count++, sizeof(*range));
+        table->ranges = list;
+        *range = (struct bp_symbol_range){.start = header.sh_addr + bias,
+                                          .end = header.sh_addr + header.sh_size + bias,
+                                          .raw = BP_SYMBOL_JUMP,
+                                          .sized = true};
+    }
+}
+
 void bp_symbol_table_load(struct bp_symbol_table *table, Dwfl_Module *module) {
     int count = dwfl_module_getsymtab(module);
     for (int i = 1; i < count; i++)
         load_symbol(table, module, i);
+    load_jumps(table, module);
     bp_symbol_table_sort(table);
 }
 

@@ -41,6 +41,12 @@ FUNC_FLAGS = {"cuda": 1, "python": 2, "chosen": 4, "task": 0x100, "sample": 0x40
 FUNC_PHASE = 0x200
 
 
+FRAMES, SAMPLES, SAMPLER = range(15, 18)
+SAMPLER_STATES = ["off", "on", "stopped"]
+TRUNCATIONS = ["depth", "walk", "stack", "unwinder"]
+SAMPLER_COUNTS = ["taken", "dropped_full", "dropped_busy"]
+
+
 def bucket(ticks):
     d = ticks | 2
     if d >> 48:
@@ -116,8 +122,9 @@ class Profile:
         data = b""
         for item in self.objects:
             flags = sum(bit for name, bit in OBJECT_FLAGS.items() if item.get(name))
-            data += struct.pack("<IIQQQIIII32sI5I", self.strings.put(item["path"]), 0, 0, 0, 0,
-                                flags, item.get("exports", 0), 0, 0, b"",
+            base = int(item.get("base", "0"), 16)
+            data += struct.pack("<IIQQQIIII32sI5I", self.strings.put(item["path"]), 0, base, base,
+                                base + (0x100000 if base else 0), flags, item.get("exports", 0), 0, 0, b"",
                                 item.get("patch_error", 0), *([0] * 5))
         self.chunk(OBJECTS, 104, data, len(self.objects))
 
@@ -211,7 +218,53 @@ class Profile:
             places = self.pack_nodes(thread, number)
             current = self.pack_entries(thread, number, places, root_address)
             packed += self.pack_thread(thread, number, thread.get("bad_current", current))
+            self.pack_samples(thread, number)
         self.chunks[where + 64:where + 64 + len(packed)] = packed
+
+    def pack_frame(self, text, thread, leaf):
+        """py:NAME or py:NAME:LINE, LIBRARY+0xADDRESS, call:PATH/OF/NODE, cut:REASON"""
+        kind, _, rest = text.partition(":")
+        if kind == "py":
+            name, _, line = rest.partition(":")
+            return 1, 0, 0, self.find_func(name), int(line or 0)
+        if kind == "call":
+            return 2, 0, 0, self.nodes[thread, tuple(rest.split("/"))], 0
+        if kind == "cut":
+            return 3, 0, 0, TRUNCATIONS.index(rest), 0
+        library, _, address = text.partition("+")
+        base = int(self.objects[self.find_object(library)]["base"], 16) if library else 0
+        return 0, 1 if leaf else 0, base + int(address, 16), 0, 0
+
+    def pack_samples(self, thread, number):
+        """Stacks are written from the outermost frame to the innermost."""
+        frames, samples = {}, []
+        for item in thread.get("samples", []):
+            parent = NONE
+            for depth, text in enumerate(item["stack"]):
+                leaf = depth == len(item["stack"]) - 1
+                key = (parent, *self.pack_frame(text, number, leaf))
+                parent = frames.setdefault(key, len(frames))
+            samples.append(struct.pack("<4I3Q", self.nodes[number, tuple(item.get("path", []))],
+                                       parent, 1 if "bytes" in item else 0, 0, item["count"],
+                                       item.get("bytes", round(item.get("cpu", 0) * 1e6)),
+                                       self.ticks(item.get("own", 0))))
+        if samples:
+            data = b"".join(struct.pack("<IHHQII", *key) for key in frames)
+            self.chunk(FRAMES, 24, data, len(frames), number)
+            self.chunk(SAMPLES, 40, b"".join(samples), len(samples), number)
+
+    def pack_sampler(self):
+        item = self.spec.get("sampler")
+        if item is None:
+            return
+        data = struct.pack("<4I3Q4Q2Q2I5Q256s192s", SAMPLER_STATES.index(item["state"]),
+                           item.get("flags", 3), item.get("rate", 200), 27,
+                           *[item.get(name, 0) for name in SAMPLER_COUNTS],
+                           *[item.get("truncated", {}).get(name, 0) for name in TRUNCATIONS],
+                           item.get("python_lost", 0), item.get("threads_failed", 0),
+                           item.get("timer_errno", 0), 0, 0, 0, 0, 0, 0,
+                           item.get("library", "").encode(), item.get("reason", "").encode())
+        self.chunk(SAMPLER, 584, data, 1)
 
     def pack_reaped(self):
         data = b"".join(struct.pack("<iiQQQ", item["pid"], item["status"], self.at(item["at"]),
@@ -387,6 +440,7 @@ class Profile:
         self.pack_reaped()
         self.pack_tree()
         self.pack_cuda()
+        self.pack_sampler()
         self.pack_tasks()
         self.pack_folds()
         self.pack_variables()

@@ -3,10 +3,12 @@
  * A library whose functions are looked up by address: exported, hidden, with a C++ name, with a
  * clone's suffix, and one that is inlined with a label in its middle.
  */
+#include <stdio.h>
+
 #define KEPT __attribute__((noinline, used))
 
 /* Line numbers of the two marks, for the test. */
-enum { INLINED_LINE = 14, CALL_LINE = 20 };
+enum { INLINED_LINE = 16, CALL_LINE = 22 };
 const int subject_lines[] = {INLINED_LINE, CALL_LINE};
 
 static inline __attribute__((always_inline)) int inlined_part(int x) {
@@ -34,6 +36,11 @@ KEPT int fill_grid(int x) {
 KEPT int cold_part(int x) __asm__("subject_task.part.0");
 KEPT int cold_part(int x) {
     return x - 9;
+}
+
+int subject_jumps(const char *text);
+int subject_jumps(const char *text) {
+    return puts(text);
 }
 
 void *const subject_functions[] = {(void *)subject_outer, (void *)hidden_one, (void *)fill_grid,

@@ -94,12 +94,21 @@ static void check_inlined(struct bp_symbols *symbols, uint32_t file) {
     CHECK(bp_symbols_frames(symbols, file, subject.mark, &count) == frames);
 }
 
+/* Somewhere before the code is the table of jumps. */
+static void check_jump(struct bp_symbols *symbols, uint32_t file) {
+    uint32_t found = 0;
+    for (uint64_t address = subject.outer & ~UINT64_C(0xfff); address < subject.outer; address++)
+        found += strcmp(bp_symbols_function(symbols, file, address), BP_SYMBOL_JUMP) == 0;
+    CHECK(found >= 16);
+}
+
 static void whole(void) {
     struct bp_symbols *symbols = bp_symbols_new(NULL);
     uint32_t file = add(symbols, subject.whole);
     CHECK_EQUAL(add(symbols, subject.whole), file);
     check_all_names(symbols, file);
     check_inlined(symbols, file);
+    check_jump(symbols, file);
     bp_symbols_free(symbols);
 }
 
@@ -107,12 +116,11 @@ static void stripped(void) {
     struct bp_symbols *symbols = bp_symbols_new("");
     uint32_t file = add(symbols, subject.stripped);
     uint32_t count;
-    char label[64];
     char expected[64];
     CHECK_TEXT(bp_symbols_function(symbols, file, subject.outer), "subject_outer");
     CHECK_TEXT(bp_symbols_function(symbols, file, subject.cxx), "grids::fill(int)");
     CHECK_TEXT(bp_symbols_function(symbols, file, subject.hidden), "");
-    bp_symbols_label(symbols, file, subject.hidden, label, sizeof(label));
+    const char *label = bp_symbols_label(symbols, file, subject.hidden + 2);
     snprintf(expected, sizeof(expected), "%s+0x%llx", strrchr(subject.stripped, '/') + 1,
              (unsigned long long)subject.hidden);
     CHECK_TEXT(label, expected);
@@ -166,7 +174,6 @@ static void another_file(void) {
     struct bp_symbol_file younger = {subject.whole, NULL, 0, 1000000000};
     struct bp_symbol_file unknown = {subject.whole, NULL, 0, 0};
     struct bp_symbol_file gone = {"/nowhere/libgone.so", NULL, 0, 0};
-    char label[64];
     uint32_t file = bp_symbols_add(symbols, &replaced);
     CHECK_TEXT(bp_symbols_function(symbols, file, subject.outer), "");
     CHECK(strstr(bp_symbols_problem(symbols, file), "another build id"));
@@ -179,8 +186,7 @@ static void another_file(void) {
     file = bp_symbols_add(symbols, &unknown);
     CHECK_TEXT(bp_symbols_function(symbols, file, subject.outer), "subject_outer");
     file = bp_symbols_add(symbols, &gone);
-    bp_symbols_label(symbols, file, 0x1234, label, sizeof(label));
-    CHECK_TEXT(label, "libgone.so+0x1234");
+    CHECK_TEXT(bp_symbols_label(symbols, file, 0x1234), "libgone.so+0x1234");
     CHECK(strstr(bp_symbols_problem(symbols, file), "not here"));
     bp_symbols_free(symbols);
 }
@@ -189,12 +195,10 @@ static void vdso(void) {
     void *library = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
     char *function = library ? dlsym(library, "__vdso_clock_gettime") : NULL;
     Dl_info info;
-    char label[64];
     struct bp_symbols *symbols = bp_symbols_new(NULL);
     struct bp_symbol_file file = {"linux-vdso.so.1", NULL, 0, 0};
     uint32_t number = bp_symbols_add(symbols, &file);
-    bp_symbols_label(symbols, number, 0, label, sizeof(label));
-    CHECK_TEXT(label, "[vdso]+0x0");
+    CHECK_TEXT(bp_symbols_label(symbols, number, 0), "[vdso]+0x0");
     if (function && dladdr(function, &info)) {
         uint64_t address = (uint64_t)function - (uint64_t)info.dli_fbase;
         CHECK_TEXT(bp_symbols_function(symbols, number, address), "clock_gettime");

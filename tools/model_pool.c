@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which pool a context's own time goes to. Its group is that of the function itself, unless that
+ * only says how the time was spent (a write, a lock) or nothing: then that of its nearest caller
+ * that says what for, as far out as the DSL. So a write below the logger is logging, and a write of
+ * the program's own is file I/O.
+ */
+#include "tools/model_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+
+static bool has_purpose(const struct bp_function *function) {
+    return function->kind != BP_FUNC_ROOT && !bp_group_is_means(function->group);
+}
+
+/* Contexts come after their parents, so one pass is enough: a new array. */
+static const char **context_groups(const struct bp_model *model) {
+    const char **groups = bp_alloc(model->context_count, sizeof(*groups));
+    for (uint32_t i = 1; i < model->context_count; i++) {
+        const struct bp_context *context = &model->contexts[i];
+        const struct bp_function *function = &model->functions[context->function];
+        groups[i] = function->group;
+        if (has_purpose(function) || context->parent == 0)
+            continue;
+        const struct bp_function *caller =
+            &model->functions[model->contexts[context->parent].function];
+        const char *outer = groups[context->parent];
+        if (caller->category != BP_DSL && !bp_group_is_means(outer))
+            groups[i] = outer;
+    }
+    return groups;
+}
+
+/* CPU samples say nothing about waiting. Of I/O they can only say what it was for. */
+static bool is_whole(const struct bp_function *function, const char *group) {
+    return function->kind == BP_FUNC_WAIT || function->cuda ||
+           (function->kind == BP_FUNC_IO && !bp_group_is_means(group));
+}
+
+static size_t make_key(char *key, size_t size, uint32_t function, const char *group) {
+    memcpy(key, &function, sizeof(function));
+    size_t length = strnlen(group, size - sizeof(function));
+    memcpy(key + sizeof(function), group, length);
+    return sizeof(function) + length;
+}
+
+void bp_pools_init(struct bp_pools *pools, struct bp_model *model) {
+    struct bp_table table = {0};
+    *pools = (struct bp_pools){.groups = context_groups(model)};
+    pools->of = bp_alloc(model->context_count, sizeof(*pools->of));
+    for (uint32_t i = 1; i < model->context_count; i++) {
+        const struct bp_context *context = &model->contexts[i];
+        char key[256];
+        size_t size = make_key(key, sizeof(key), context->function, pools->groups[i]);
+        uint32_t number = bp_table_put(&table, key, size);
+        if (number == pools->count) {
+            void *list = pools->pools;
+            struct bp_pool *fresh = bp_append(&list, pools->count++, sizeof(*fresh));
+            pools->pools = list;
+            fresh->function = context->function;
+            fresh->group = pools->groups[i];
+            fresh->whole = is_whole(&model->functions[context->function], fresh->group);
+        }
+        pools->of[i] = number;
+        pools->pools[number].calls += context->calls;
+        pools->pools[number].self_s += context->self_s;
+        pools->pools[number].wall_s += context->wall_s;
+    }
+    bp_table_fini(&table);
+}
+
+void bp_pools_fini(struct bp_pools *pools) {
+    free(pools->groups);
+    free(pools->of);
+    free(pools->pools);
+    free(pools->samples);
+}
+
+static int compare_context_parts(const void *a, const void *b) {
+    const struct bp_context_part *x = a;
+    const struct bp_context_part *y = b;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    if (x->part != y->part)
+        return x->part > y->part ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* What samples found in each context's own time, of those that were sampled often enough. */
+void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *pools) {
+    struct bp_table table = {0};
+    double *weight = bp_alloc(model->context_count, sizeof(*weight));
+    for (uint32_t i = 0; i < pools->sample_count; i++) {
+        const struct bp_pool_sample *sample = &pools->samples[i];
+        uint32_t key[2] = {sample->context, sample->view.owner};
+        uint32_t number = bp_table_put(&table, key, sizeof(key));
+        if (number == model->context_part_count) {
+            void *list = model->context_parts;
+            struct bp_context_part *fresh =
+                bp_append(&list, model->context_part_count++, sizeof(*fresh));
+            model->context_parts = list;
+            fresh->context = sample->context;
+            fresh->function = sample->view.owner;
+        }
+        model->context_parts[number].samples += sample->count;
+        model->context_parts[number].part += sample->weight;
+        weight[sample->context] += sample->weight;
+    }
+    for (uint32_t i = 0; i < model->context_part_count; i++)
+        if (weight[model->context_parts[i].context] > 0)
+            model->context_parts[i].part /= weight[model->context_parts[i].context];
+    if (model->context_part_count)
+        qsort(model->context_parts, model->context_part_count, sizeof(*model->context_parts),
+              compare_context_parts);
+    bp_table_fini(&table);
+    free(weight);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sampled stacks as the model sees them: frames that are functions of the model.
+ */
+#ifndef BP_TOOLS_MODEL_STACK_H
+#define BP_TOOLS_MODEL_STACK_H
+
+#include "tools/model_internal.h"
+
+/* Who a frame's code belongs to. Time in the runtime is its caller's; that in the interpreter too,
+ * where the stack has Python functions. */
+enum bp_code {
+    BP_CODE_PROGRAM,     /* the program, its libraries */
+    BP_CODE_PYTHON,      /* a function of Python */
+    BP_CODE_RUNTIME,     /* libc, the loader, the vdso, ourselves */
+    BP_CODE_INTERPRETER, /* CPython's own functions */
+    BP_CODE_LEDGER,      /* no code: an intercepted call began here */
+    BP_CODE_UNKNOWN      /* the rest of the stack is not known */
+};
+
+struct bp_stack_frame {
+    uint32_t function; /* BP_NO_FUNCTION for the last two sorts */
+    enum bp_code code;
+};
+
+/* What is needed to read the stacks of one process. */
+struct bp_stack_reader {
+    struct bp_model *model;
+    uint32_t process;
+    uint32_t *map;     /* functions of the process to those of the model */
+    uint32_t *objects; /* of the process, by address */
+    struct bp_table addresses;
+    struct bp_stack_frame *known; /* by address */
+};
+
+void bp_stack_reader_init(struct bp_stack_reader *reader, struct bp_model *model, uint32_t process);
+void bp_stack_reader_fini(struct bp_stack_reader *reader);
+
+/* All frames of a thread: a new array. */
+struct bp_stack_frame *bp_stack_frames(struct bp_stack_reader *reader,
+                                       const struct bp_profile_thread *thread);
+
+/* The object that has the address, or BP_NO_OBJECT. */
+uint32_t bp_stack_object(const struct bp_stack_reader *reader, uint64_t address);
+/* The symbols' number of an object. */
+uint32_t bp_stack_file(const struct bp_stack_reader *reader, uint32_t object);
+
+#endif

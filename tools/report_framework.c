@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The framework is never one number: what its time was for, group by group, or function by function
+ * where nobody can say what for; who called for it; and which functions took it. A time with a
+ * tilde is an exact one divided by samples, with its error.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/report_internal.h"
+
+#define ENTRY_ROWS 8
+#define LEAST_ROWS 4
+/* Smaller ones are shown only where there is little else. */
+#define SMALLEST_PART 0.005
+#define DETAIL_ROWS 3
+#define LABEL 48
+#define TIME 16
+
+/* A line of the section: a group, or a function without one. */
+struct entry {
+    const struct bp_group *group; /* NULL for a function */
+    const struct bp_part *part;
+    double s;
+    double error_s;
+    double wall_s;
+};
+
+static void print_row(const struct bp_page *page, const struct bp_model *model, const char *label,
+                      const struct entry *entry) {
+    char text[64];
+    char share[32];
+    fputs("  ", page->out);
+    bp_page_left(page, label, LABEL);
+    bp_page_right(page, entry->s < 0 ? "" : bp_page_estimate(page, entry->s, entry->error_s, text),
+                  TIME);
+    bp_page_right(page, bp_page_share(entry->wall_s, model->wall_s, share), 14);
+    fputc('\n', page->out);
+}
+
+static void print_time(const struct bp_page *page, const struct bp_model *model, const char *label,
+                       double s, double wall_s) {
+    struct entry entry = {.s = s, .wall_s = wall_s};
+    print_row(page, model, label, &entry);
+}
+
+static const char *function_label(const struct bp_function *function, char *text, size_t size) {
+    char name[200];
+    if (function->kind == BP_FUNC_ROOT)
+        snprintf(text, size, "own code of %s", function->library);
+    else if (!function->library[0])
+        snprintf(text, size, "%s", bp_report_name(function, name, sizeof(name)));
+    else if (strstr(function->name, "+0x"))
+        snprintf(text, size, "%.150s", function->name); /* has the library in it */
+    else
+        snprintf(text, size, "%.150s (%.80s)", function->name, function->library);
+    return text;
+}
+
+void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
+                    size_t size) {
+    static const char *const starts[] = {"", "~ ", "off the CPU: "};
+    const struct bp_function *function = &model->functions[part->function];
+    char name[256];
+    char count[32];
+    char calls[64] = "";
+    const char *end = "";
+    if (part->calls)
+        snprintf(calls, sizeof(calls), ", %s call%s", bp_page_count(part->calls, count),
+                 part->calls == 1 ? "" : "s");
+    if (part->kind == BP_PART_EXACT && function->kind == BP_FUNC_ROOT)
+        end = model->sampled ? ", not sampled" : ", not hooked";
+    snprintf(text, size, "%s%s%s%s", starts[part->kind],
+             function_label(function, name, sizeof(name)), end, calls);
+}
+
+static void print_callers(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_caller *callers, uint32_t count, double whole) {
+    char text[700] = "    ";
+    bp_report_callers(model, callers, count, whole, text + 4, sizeof(text) - 4);
+    if (text[4])
+        bp_page_wrap(page, text, 6);
+}
+
+/* Waiting and CUDA's calls have lines of their own. */
+static bool is_running(const struct bp_model *model, const struct bp_part *part) {
+    const struct bp_function *function = &model->functions[part->function];
+    return part->category == BP_FRAMEWORK && function->kind != BP_FUNC_WAIT && !function->cuda &&
+           part->self_s > 0;
+}
+
+static void print_parts(const struct bp_page *page, const struct bp_model *model,
+                        const struct bp_group *group) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < group->part_count && shown < DETAIL_ROWS; i++) {
+        const struct bp_part *part = &group->parts[i];
+        char label[400];
+        char text[64];
+        if (!is_running(model, part))
+            continue;
+        bp_report_part(model, part, label, sizeof(label));
+        fputs("    ", page->out);
+        bp_page_left(page, label, LABEL - 2);
+        bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text), TIME);
+        fputc('\n', page->out);
+        shown++;
+    }
+}
+
+static void print_entry(const struct bp_page *page, const struct bp_model *model,
+                        const struct entry *entry) {
+    char label[400];
+    if (!entry->group) {
+        bp_report_part(model, entry->part, label, sizeof(label));
+        print_row(page, model, label, entry);
+        print_callers(page, model, entry->part->callers, entry->part->caller_count, entry->s);
+        return;
+    }
+    print_row(page, model, entry->group->name, entry);
+    print_callers(page, model, entry->group->callers, entry->group->caller_count,
+                  entry->group->self_s);
+    print_parts(page, model, entry->group);
+}
+
+static int compare_entries(const void *a, const void *b) {
+    const struct entry *x = a;
+    const struct entry *y = b;
+    if (x->s != y->s)
+        return x->s > y->s ? -1 : 1;
+    return 0;
+}
+
+static struct entry sum_group(const struct bp_model *model, const struct bp_group *group) {
+    struct entry sum = {.group = group, .error_s = group->error_s};
+    for (uint32_t i = 0; i < group->part_count; i++)
+        if (is_running(model, &group->parts[i])) {
+            sum.s += group->parts[i].self_s;
+            sum.wall_s += group->parts[i].wall_s;
+        }
+    return sum;
+}
+
+static void add_entry(struct entry entry, void **list, uint32_t *count) {
+    if (entry.s > 0)
+        *(struct entry *)bp_append(list, (*count)++, sizeof(entry)) = entry;
+}
+
+/* Of what has no purpose each function is a line. */
+static bool stands_apart(const struct bp_group *group) {
+    return strcmp(group->name, BP_GROUP_OTHER) == 0 || strcmp(group->name, "waiting") == 0;
+}
+
+/* Functions that no rule knows stand for themselves: a new array. */
+static struct entry *make_entries(const struct bp_model *model, uint32_t *count) {
+    void *list = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < model->group_count; i++) {
+        const struct bp_group *group = &model->groups[i];
+        if (!stands_apart(group)) {
+            add_entry(sum_group(model, group), &list, count);
+            continue;
+        }
+        for (uint32_t k = 0; k < group->part_count; k++) {
+            const struct bp_part *part = &group->parts[k];
+            if (is_running(model, part))
+                add_entry((struct entry){NULL, part, part->self_s, part->error_s, part->wall_s},
+                          &list, count);
+        }
+    }
+    if (*count)
+        qsort(list, *count, sizeof(struct entry), compare_entries);
+    return list;
+}
+
+static void print_entries(const struct bp_page *page, const struct bp_model *model) {
+    uint32_t count;
+    struct entry *entries = make_entries(model, &count);
+    struct entry rest = {0};
+    uint32_t left = 0;
+    char label[64];
+    for (uint32_t i = 0; i < count; i++) {
+        bool large = entries[i].wall_s >= SMALLEST_PART * model->wall_s;
+        if (i < ENTRY_ROWS && (large || i < LEAST_ROWS)) {
+            print_entry(page, model, &entries[i]);
+            continue;
+        }
+        left++;
+        rest.s += entries[i].s;
+        rest.wall_s += entries[i].wall_s;
+    }
+    if (left) {
+        snprintf(label, sizeof(label), "%u more: --by group", left);
+        print_row(page, model, label, &rest);
+    }
+    free(entries);
+}
+
+static void detail_row(const struct bp_page *page, const struct bp_function *function, double s) {
+    char name[256];
+    char label[320];
+    char count[32];
+    char text[32];
+    snprintf(label, sizeof(label), "%s, %s call%s", function_label(function, name, sizeof(name)),
+             bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
+    fputs("    ", page->out);
+    bp_page_left(page, label, LABEL - 2);
+    bp_page_right(page, bp_page_time(page, s, text), TIME);
+    fputc('\n', page->out);
+}
+
+static void print_waits(const struct bp_page *page, const struct bp_model *model,
+                        const uint32_t *order, uint32_t count) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < count && shown < DETAIL_ROWS; i++) {
+        const struct bp_function *function = &model->functions[order[i]];
+        if (function->category != BP_FRAMEWORK || function->kind != BP_FUNC_WAIT)
+            continue;
+        detail_row(page, function, function->self_s);
+        shown++;
+    }
+}
+
+static double api_time(const struct bp_function *function) {
+    return function->self_s - function->transfer_s - function->kernel_wait_s;
+}
+
+/* The CUDA calls with most time of their own; they are few, so searching them out will do. */
+static void print_cuda_details(const struct bp_page *page, const struct bp_model *model,
+                               const uint32_t *order, uint32_t count) {
+    double limit = INFINITY;
+    for (uint32_t shown = 0; shown < DETAIL_ROWS; shown++) {
+        const struct bp_function *best = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct bp_function *function = &model->functions[order[i]];
+            if (function->cuda && function->category == BP_FRAMEWORK && api_time(function) > 0 &&
+                api_time(function) < limit && (!best || api_time(function) > api_time(best)))
+                best = function;
+        }
+        if (!best)
+            return;
+        limit = api_time(best);
+        detail_row(page, best, limit);
+    }
+}
+
+static void print_cuda(const struct bp_page *page, const struct bp_model *model,
+                       const uint32_t *order, uint32_t count) {
+    if (model->cuda_api_s > 0) {
+        print_time(page, model, "CUDA calls: launch, allocation, context, JIT", model->cuda_api_s,
+                   model->cuda_api_wall_s);
+        print_cuda_details(page, model, order, count);
+    }
+    if (model->kernel_wait_s > 0)
+        print_time(page, model, "waiting for kernels launched outside the DSL",
+                   model->kernel_wait_s, model->kernel_wait_wall_s);
+}
+
+void bp_report_framework(const struct bp_page *page, const struct bp_model *model) {
+    uint32_t count;
+    uint32_t *order = bp_report_order(model, "self", &count);
+    fputc('\n', page->out);
+    bp_page_heading(page, "Framework");
+    bp_page_right(page, "thread time", 57);
+    bp_page_right(page, "of wall", 14);
+    fputc('\n', page->out);
+    print_entries(page, model);
+    print_cuda(page, model, order, count);
+    if (model->waiting_s > 0 || model->idle_s > 0) {
+        print_time(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
+                   model->idle_s);
+        print_waits(page, model, order, count);
+    }
+    if (model->start_s > 0.001 * model->wall_s)
+        print_time(page, model, "starting, before the first thread was seen", -1, model->start_s);
+    bp_report_suspect_line(page, model);
+    free(order);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Call sites of copies in the JSON report.
+ */
+#include "tools/json.h"
+#include "tools/report_json.h"
+
+static json_t *make_step(const struct bp_site_step *step) {
+    json_t *object = json_object();
+    char name[1024];
+    snprintf(name, sizeof(name), "%s%s%s", step->module, step->module[0] ? "." : "",
+             step->function);
+    bp_json_set_text(object, "function", name);
+    bp_json_set_text(object, "library", step->library);
+    bp_json_set_text(object, "file", step->file);
+    bp_json_set_count(object, "line", step->line);
+    return object;
+}
+
+json_t *bp_report_json_sites(const struct bp_model *model) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < model->site_count; i++) {
+        const struct bp_copy_site *site = &model->sites[i];
+        json_t *object = json_object();
+        json_t *stack = json_array();
+        bp_json_set_text(object, "call", model->functions[site->call].name);
+        bp_json_set_count(object, "count", site->count);
+        bp_json_set_count(object, "bytes", site->bytes);
+        for (uint32_t k = 0; k < site->step_count; k++)
+            json_array_append_new(stack, make_step(&site->steps[k]));
+        json_object_set_new(object, "stack", stack);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
