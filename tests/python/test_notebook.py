@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The ways into a notebook, in a real Jupyter kernel: %%battprof, !battprof run, LD_PRELOAD in
+os.environ, and the library opened in the kernel itself, which finds the modules loaded before."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pythons
+
+KERNEL = "/usr/bin/python3"
+MODULE = os.path.join(pythons.HERE, "..", "..", "tools", "notebook")
+DSL = '''
+class Point:
+    def __init__(self, x):
+        self.x = x
+    @property
+    def double(self):
+        return add(self.x, self.x)
+def add(a, b):
+    return a + b
+def twice(f):
+    return lambda x: f(f(x))
+inner = twice(lambda x: x + 1)
+'''
+# cell, and what must be in what it shows. An empty string: nothing may be shown.
+CELLS = (
+    ("import sys, os; sys.path.insert(0, %r)" % os.path.abspath(MODULE), None),
+    ("import dsl; dsl.add(1, 2)", "3"),
+    ("%load_ext battprof", None),
+    ("%%battprof --count 'json:dumps' -- 5\nimport sys, json, dsl\n"
+     "for i in range(int(sys.argv[1])): dsl.add(i, 1); json.dumps(i)\nprint('cell', __name__)",
+     "cell __main__|dsl.add|json.dumps|DSL functions|wall "),
+    ("_.json['functions'] and [f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']",
+     "[5]"),
+    ("%%battprof\nraise SystemExit(3)", "exit status 3|wall "),
+    ("!{os.environ['BATTPROF_CMD']} run -o bang.out -- {sys.executable} -c "
+     "'import dsl; dsl.add(1, 2)' 2>&1", "dsl.add|wall "),
+    ("import battprof, subprocess\nos.environ.update(LD_PRELOAD=battprof.library(), "
+     "BATTPROF_DIR='inherited', BATTPROF_QUIET='1'); os.mkdir('inherited')\n"
+     "subprocess.run([sys.executable, '-c', 'import dsl; dsl.add(1, 2)']).returncode", "0"),
+    ("!{sys.executable} -c 'import dsl; dsl.add(1, 2); dsl.add(1, 2)'", None),
+    ("del os.environ['LD_PRELOAD'], os.environ['BATTPROF_DIR']\n"
+     "battprof.report('inherited')", "dsl.add"),
+    ("sum(f['calls'] for f in battprof.report('inherited').json['functions'] "
+     "if f['name'] == 'dsl.add')", "3"),
+    ("battprof.load('kernel.out')", None),
+    ("[dsl.add(i, i) for i in range(100)]; p = dsl.Point(4); p.double, dsl.inner(1)", "(8, 3)"),
+    ("subprocess.run([sys.executable, '-c', 'import dsl; dsl.add(1, 2)']).returncode", "0"),
+    ("{f['name']: f['calls'] for f in battprof.report().json['functions'] "
+     "if f['name'].startswith('dsl.')}", "'dsl.add': 102|'dsl.Point.double': 1|"
+     "'dsl.twice.<locals>.<lambda>': 1|'dsl.Point.__init__': 1"),
+    ("battprof.report()", "dsl.add|still running"),
+    ("%%battprof\nimport dsl\ndsl.add(1, 2)", "dsl.add|wall "),
+    ("[f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']", "[1]"),
+)
+
+
+def start(directory):
+    import jupyter_client
+    manager = jupyter_client.KernelManager(kernel_name="python3")
+    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB,
+                              PYDEVD_DISABLE_FILE_VALIDATION="1", IPYTHONDIR=os.path.join(directory, "ipython"), HOME=directory)
+    manager.start_kernel(cwd=directory, env=env)
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    return manager, client
+
+
+def execute(client, cell):
+    """What the cell shows, all of it as text, and whether it failed."""
+    shown, failed = [], []
+
+    def hook(message):
+        content = message["content"]
+        if message["msg_type"] == "stream":
+            shown.append(content["text"])
+        elif message["msg_type"] in ("execute_result", "display_data"):
+            shown.extend(content["data"].values())
+        elif message["msg_type"] == "error":
+            failed.append("\n".join(content["traceback"]))
+
+    client.execute_interactive(cell, timeout=120, output_hook=hook, stop_on_error=False)
+    return "\n".join(shown), "\n".join(failed)
+
+
+# Without a kernel, on every Python: what battprof.load() finds of a module that was there before.
+SCRIPT = """
+import sys; sys.path.insert(0, %r)
+import dsl, battprof
+dsl.add(1, 2)
+battprof.load(sys.argv[1])
+for i in range(10): dsl.add(i, i)
+print(dsl.Point(4).double, dsl.inner(1))
+"""
+LOADED = {"dsl.add": 11, "dsl.Point.double": 1, "dsl.Point.__init__": 1,
+          "dsl.twice.<locals>.<lambda>": 1}
+
+
+def check_loaded(check, where, python, directory):
+    output = os.path.join(directory, "loaded" + where)
+    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB)
+    done = subprocess.run([python, "-c", SCRIPT % os.path.abspath(MODULE), output], env=env,
+                          cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check.that((done.stdout, done.stderr) == (b"8 3\n", b""), "%s: %r" % (where, done))
+    calls = {f["name"]: f["calls"] for f in pythons.report(output)["functions"]}
+    for name, wanted in LOADED.items():
+        check.that(calls.get(name) == wanted, "%s: %s: %r" % (where, name, calls.get(name)))
+
+
+def main():
+    if sys.executable != KERNEL:
+        test = "import ipykernel, jupyter_client"
+        if subprocess.run([KERNEL, "-c", test], stderr=subprocess.DEVNULL,
+                          env=pythons.environment()).returncode:
+            print("skipped: no Jupyter; Debian: python3-ipykernel, python3-jupyter-client")
+            sys.exit(77)
+        os.execv(KERNEL, [KERNEL] + sys.argv)
+    check = pythons.Check()
+    directory = tempfile.mkdtemp(prefix="battprof-notebook-")
+    with open(os.path.join(directory, "dsl.py"), "w", encoding="utf-8") as file:
+        file.write(DSL)
+    for version, python in pythons.find().items():
+        check_loaded(check, "%d.%d" % version, python, directory)
+    manager, client = start(directory)
+    try:
+        for cell, wanted in CELLS:
+            shown, failed = execute(client, cell)
+            check.that(not failed, "%s\n%s" % (cell, failed))
+            for word in (wanted or "").split("|"):
+                check.that(word in shown, "%s\nno %r in: %s" % (cell, word, shown))
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    shutil.rmtree(directory)
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()
