@@ -59,8 +59,36 @@ static inline struct bp_entry *bp_fast_enter(struct bp_thread *thread, struct bp
     return entry;
 }
 
-/* Of a call that bp_fast_enter or bp_source_enter opened on this thread. 0 if it is done, else 1,
- * and bp_source_leave has to be asked to close it at `now`. */
+/* The same for a call that goes on after a pause. */
+static inline struct bp_entry *bp_fast_resume(struct bp_thread *thread, struct bp_stub *stub,
+                                              uint64_t sp) {
+    struct bp_entry *entry = bp_fast_enter(thread, stub, sp);
+    if (entry)
+        entry->rbx = 1;
+    return entry;
+}
+
+static inline void bp_fast_close(struct bp_thread *thread, struct bp_entry *entry,
+                                 uint64_t duration) {
+    struct bp_node *node = (struct bp_node *)entry->node;
+    struct bp_entry *parent = (struct bp_entry *)entry->parent;
+    uint32_t *open = &((struct bp_local *)thread->local)->open[node->func];
+    if (__builtin_expect(--*open != 0, 0))
+        node->inner += duration;
+    else
+        node->total += duration;
+    parent->child += duration;
+    node->self += duration - entry->child;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->current, (uint64_t)parent, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    entry->child = thread->free;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread->free, (uint64_t)entry, __ATOMIC_RELAXED);
+}
+
+/* Of a call that bp_fast_enter opened on this thread. 0 if it is done, else 1, and bp_source_leave
+ * has to be asked to close it at `now`. */
 static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t *now) {
     *now = 0;
     if (__builtin_expect((struct bp_entry *)thread->current != entry, 0))
@@ -68,25 +96,21 @@ static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry
     *now = bp_clock_tsc();
     uint64_t duration = *now - entry->start;
     struct bp_node *node = (struct bp_node *)entry->node;
-    struct bp_entry *parent = (struct bp_entry *)entry->parent;
-    uint32_t *open = &((struct bp_local *)thread->local)->open[node->func];
     if (__builtin_expect(duration - node->min > node->span, 0))
         return 1;
-    if (__builtin_expect(--*open != 0, 0))
-        node->inner += duration;
-    else
-        node->total += duration;
-    parent->child += duration;
-    node->self += duration - entry->child;
     node->histogram[node->last]++; /* of the call before this one, as in the stub */
     node->last = bp_fast_bucket(duration);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&thread->current, (uint64_t)parent, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    entry->child = thread->free;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&thread->free, (uint64_t)entry, __ATOMIC_RELAXED);
+    bp_fast_close(thread, entry, duration);
     return 0;
+}
+
+/* Of one that bp_fast_resume opened: it pauses again, or ends. */
+static inline void bp_fast_pause(struct bp_thread *thread, struct bp_entry *entry) {
+    uint64_t now = bp_clock_tsc();
+    if (__builtin_expect((struct bp_entry *)thread->current == entry, 1))
+        bp_fast_close(thread, entry, now > entry->start ? now - entry->start : 0);
+    else
+        bp_source_leave(entry, now);
 }
 
 #endif

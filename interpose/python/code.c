@@ -214,9 +214,10 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
 }
 
 void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub) {
-    int plain = known->kind == BP_PY_OPEN && !known->generator;
+    int fast = stub && bp_process.clock == BP_CLOCK_TSC;
     known->stub = stub;
-    known->plain = plain && bp_process.clock == BP_CLOCK_TSC ? stub : NULL;
+    known->plain = fast && known->kind == BP_PY_OPEN && !known->generator ? stub : NULL;
+    known->quick = fast && known->generator;
 }
 
 struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals) {

@@ -27,6 +27,7 @@ struct bp_py_code {
     uint8_t kind;            /* enum bp_py_kind; 0: named but not met yet */
     uint8_t generator;       /* or coroutine: it is resumed */
     uint8_t chosen;          /* of a chosen module */
+    uint8_t quick;           /* a generator's steps may be recorded without bp_source_resume */
     uint8_t failed;          /* no room for one more function */
     uint16_t counted;        /* flags of the patterns that ask for this very function, or 0 */
 };

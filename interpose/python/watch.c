@@ -9,14 +9,14 @@
 #define EVAL_INPUT 258 /* Py_eval_input */
 #define HEAP_TYPE 0x200
 #define DEEPEST_NESTING 64
-#define SEEN 1024 /* pairs of caller and callee whose place in the caller is not fixed */
+#define SEEN_BITS 12 /* pairs of caller and callee whose place in the caller is not fixed */
 
 static struct {
     enum bp_py_mode mode;
     void *function, *method, *type; /* types */
     struct {
         const void *caller, *callee;
-    } seen[SEEN];
+    } seen[1 << SEEN_BITS];
 } state;
 
 /* What Python code may reach without a call instruction of its own. */
@@ -237,11 +237,16 @@ static int names(void *code, const char *wanted_name) {
     return found;
 }
 
+/* What a generator expression or comprehension is made of is called where it is made. */
+static int is_on_the_spot(const char *name) {
+    return *name == '<' && strcmp(name, "<lambda>") != 0;
+}
+
 static int is_fixed(struct bp_py_code *caller, void *callable, int global) {
     void *held;
     const char *name = bp_py_text(callable, "__name__", &held);
-    int fixed = *name && names(caller->code, name);
-    if (fixed && global) {
+    int spot = is_on_the_spot(name), fixed = spot || (*name && names(caller->code, name));
+    if (fixed && global && !spot) {
         void *globals = bp_py.PyEval_GetGlobals();
         fixed = globals && bp_py.PyDict_GetItemString(globals, name) == callable;
     }
@@ -268,7 +273,8 @@ static void watch_callable(void *callable) {
 }
 
 static unsigned seen_slot(const void *caller, const void *callee) {
-    return (unsigned)(((uint64_t)caller ^ (uint64_t)callee << 3) >> 4) % SEEN;
+    uint64_t both = (uint64_t)caller + 31 * (uint64_t)callee;
+    return (unsigned)(both * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SEEN_BITS));
 }
 
 int bp_py_watch_call(struct bp_py_code *caller, void *callable) {

@@ -1,85 +1,203 @@
 # SPDX-License-Identifier: MIT
-"""What Python programs pay: wall time of the generated program bare, under battprof, under battprof
---python none and under cProfile, in turns; and nanoseconds per empty DSL call and per other call.
-bench.py [ROUNDS]   BATTPROF_LIB and BATTPROF_CMD say what is measured."""
+"""What Python programs pay for being measured, beside what they pay for cProfile.
+
+bench.py [calls] [program] [process] [-v 3.11]...    all three, under every Python that is found
+
+calls    nanoseconds added to an empty function of the DSL, another function, a builtin, and a step
+         of a generator of the DSL
+program  the loop of a program with 200 DSL functions (pipeline.py), as a multiple of the bare one
+process  the same from start to exit, and an empty program, in milliseconds more
+
+Run it as `chrt -f 50 taskset -c 1 python3 tests/python/bench.py` with BATTPROF_CMD set. The subjects
+stay alive and are asked in turn, for less than a millisecond: what else the machine does is not in
+all of the answers. Of calls each answer stands beside a bare one before and after it, and medians
+are of rounds whose bare answers are within 6 % of the best. Of the program the least answers of its
+solvers are added up. Processes are medians over the quieter half of the turns.
+"""
+import argparse
 import os
+import shutil
 import statistics
-import sys
+import subprocess
 import tempfile
 import time
 
-import generate
+import pipeline
 import pythons
 
-TURNS = 7
-LOOPS = 400
+QUIET = 1.06
+ROUNDS = 15  # quiet ones
+SECONDS = 40  # and then whatever there is
+PROGRAM_ROUNDS = 60
+TURNS = 15
+PASSES = "40"
 
 EMPTY = """
 import sys, time
 import dsl
+clock = time.perf_counter_ns
+N = 2000
 def other(x): return x
-def best(f, n=5000):
-    least = 1e9
-    for _ in range(%d):
-        before = time.perf_counter()
-        for i in range(n): f(i)
-        least = min(least, time.perf_counter() - before)
-    return least / n * 1e9
+def loop(function):
+    r = range(N)
+    before = clock()
+    for i in r: function(i)
+    return (clock() - before) / N
+def steps(function):
+    it = function(N)
+    before = clock()
+    for i in it: pass
+    return (clock() - before) / N
 if len(sys.argv) > 1:
     import cProfile
     cProfile.Profile().enable()
-print(best(dsl.same), best(other))
-""" % LOOPS
+for line in sys.stdin:
+    name = line.strip()
+    if name == "steps":
+        print(min(steps(dsl.steps) for _ in range(3)), flush=True)
+    else:
+        function = {"dsl": dsl.same, "other": other, "builtin": abs}[name]
+        print(min(loop(function) for _ in range(3)), flush=True)
+"""
+
+EMPTY_DSL = """
+def same(x):
+    return x
+def steps(n):
+    for i in range(n):
+        yield i
+"""
 
 
-def wall(run):
-    before = time.perf_counter()
-    run()
-    return time.perf_counter() - before
+class Subject:
+    """A program that answers a line of input with a number."""
+
+    def __init__(self, command, directory):
+        self.process = subprocess.Popen(
+            command, cwd=directory, env=pythons.environment(), bufsize=1, universal_newlines=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def ask(self, question):
+        self.process.stdin.write(question + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
-def bench_program(python, directory, rounds):
-    program = ["program.py", rounds]
-    ways = {
-        "bare": lambda: pythons.bare(python, program, directory),
-        "battprof": lambda: pythons.profiled(python, program, directory),
-        "none": lambda: pythons.profiled(python, program, directory, ["--python", "none"]),
-        "cProfile": lambda: pythons.bare(python, program + ["--cprofile", "/dev/null"], directory),
+def ways(python, program, directory, cprofile):
+    """{name: command}"""
+    run = [pythons.CMD, "run", "-q", "-o"]
+    return {
+        "bare": [python] + program,
+        "battprof": run + [os.path.join(directory, "out"), "--", python] + program,
+        "none": run + [os.path.join(directory, "none"), "--python", "none", "--", python] + program,
+        "cProfile": [python] + (cprofile or program),
     }
-    times = {name: [] for name in ways}
-    for _ in range(TURNS):
-        for name, run in ways.items():
-            times[name].append(wall(run))
-    base = min(times["bare"])
-    return "  ".join("%s %.3f (median %.3f)" % (
-        name, min(list_) / base, statistics.median(list_) / statistics.median(times["bare"]))
-        for name, list_ in times.items())
 
 
-def bench_empty(python, directory):
+def quiet(rows):
+    best = min(min(before, after) for before, after, _ in rows)
+    return [row for row in rows if max(row[0], row[1]) <= QUIET * best]
+
+
+def ask_in_turn(subjects, question):
+    """Rounds of (bare, bare, {name: answer}), the quiet ones, and how many there were."""
+    others = {name: subject for name, subject in subjects.items() if name != "bare"}
+    rows, end = [], time.monotonic() + SECONDS
+    for subject in subjects.values():
+        subject.ask(question)
+    while len(rows) < ROUNDS or (len(quiet(rows)) < ROUNDS and time.monotonic() < end):
+        before = subjects["bare"].ask(question)
+        answers = {name: subject.ask(question) for name, subject in others.items()}
+        rows.append((before, subjects["bare"].ask(question), answers))
+    return quiet(rows) or sorted(rows, key=lambda row: max(row[:2]))[:3], len(rows)
+
+
+def median_of(rows, name, how):
+    return statistics.median(how(row[2][name], (row[0] + row[1]) / 2) for row in rows)
+
+
+def bench_calls(python, where, directory):
+    with open(os.path.join(directory, "empty.py"), "w", encoding="utf-8") as file:
+        file.write(EMPTY)
+    with open(os.path.join(directory, "dsl.py"), "w", encoding="utf-8") as file:
+        file.write(EMPTY_DSL)
+    commands = ways(python, ["empty.py"], directory, ["empty.py", "cProfile"])
+    subjects = {name: Subject(commands[name], directory) for name in ("bare", "battprof", "cProfile")}
+    for question in ("dsl", "other", "builtin", "steps"):
+        rows, count = ask_in_turn(subjects, question)
+        bare = min(min(row[:2]) for row in rows)
+        print("%s calls: %-7s bare %5.1f ns  battprof %+6.1f  cProfile %+6.1f  (%d of %d rounds quiet)" % (
+            where, question, bare, median_of(rows, "battprof", lambda a, b: a - b),
+            median_of(rows, "cProfile", lambda a, b: a - b), len(rows), count), flush=True)
+    for subject in subjects.values():
+        subject.end()
+
+
+def bench_program(python, where, directory):
+    pipeline.write(directory)
+    calls = int(pythons.bare(python, ["run.py", "--calls"], directory).stdout)
+    commands = ways(python, ["run.py", "--serve"], directory, ["run.py", "--serve", "cProfile"])
+    subjects = {name: Subject(command, directory) for name, command in commands.items()}
+    least = {name: [float("inf")] * pipeline.SOLVERS for name in commands}
+    for _ in range(PROGRAM_ROUNDS):
+        for part in range(pipeline.SOLVERS):
+            for name, subject in subjects.items():
+                least[name][part] = min(least[name][part], subject.ask(str(part)))
+    for subject in subjects.values():
+        subject.end()
+    bare = sum(least["bare"])
+    print("%s program: %d DSL calls of %.2f us  " % (where, calls, bare / calls / 1e3) + "  ".join(
+        "%s %.3f" % (name, sum(least[name]) / bare) for name in commands), flush=True)
+
+
+def wall(command, directory):
+    before = time.perf_counter()
+    subprocess.run(command, cwd=directory, env=pythons.environment(), stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    spent = time.perf_counter() - before
+    for name in ("out", "none"):
+        shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
+    return spent
+
+
+def in_turns(commands, directory):
     rows = []
-    for name, run in (
-            ("bare", lambda a: pythons.bare(python, a, directory)),
-            ("battprof", lambda a: pythons.profiled(python, a, directory)[0]),
-            ("cProfile", lambda a: pythons.bare(python, a + ["cProfile"], directory))):
-        both = [tuple(map(float, run(["empty.py"]).stdout.split())) for _ in range(3)]
-        rows.append((name, min(b[0] for b in both), min(b[1] for b in both)))
-    (_, dsl, other), *rest = rows
-    return "  ".join("%s +%.0f ns DSL, +%.0f ns other" % (n, d - dsl, o - other)
-                     for n, d, o in rest)
+    for _ in range(TURNS):
+        before = wall(commands["bare"], directory)
+        answers = {n: wall(c, directory) for n, c in commands.items() if n not in ("bare", "cProfile")}
+        rows.append((before, wall(commands["bare"], directory), answers))
+    return sorted(rows, key=lambda row: max(row[:2]))[:TURNS // 2 + 1]
+
+
+def bench_process(python, where, directory):
+    pipeline.write(directory)
+    rows = in_turns(ways(python, ["run.py", PASSES], directory, None), directory)
+    empty = in_turns(ways(python, ["-c", "pass"], directory, None), directory)
+    print("%s process: bare %.2f s  " % (where, min(min(row[:2]) for row in rows)) + "  ".join(
+        "%s %.3f" % (name, median_of(rows, name, lambda a, b: a / b)) for name in ("battprof", "none"))
+        + "   empty program: bare %.1f ms  " % (1e3 * min(min(row[:2]) for row in empty)) + "  ".join(
+            "%s %+.1f ms" % (name, 1e3 * median_of(empty, name, lambda a, b: a - b))
+            for name in ("battprof", "none")), flush=True)
 
 
 def main():
-    rounds = sys.argv[1] if len(sys.argv) > 1 else "300"
-    directory = tempfile.mkdtemp(prefix="battprof-bench-")
-    generate.write(directory)
-    with open(os.path.join(directory, "empty.py"), "w", encoding="utf-8") as file:
-        file.write(EMPTY)
-    with open(os.path.join(directory, "dsl.py"), "a", encoding="utf-8") as file:
-        file.write("\n\ndef same(x):\n    return x\n")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="*", default=[])
+    parser.add_argument("-v", action="append", help="version, as 3.11")
+    options = parser.parse_args()
+    parts = {"calls": bench_calls, "program": bench_program, "process": bench_process}
     for version, python in pythons.find().items():
-        print("%d.%d wall: %s" % (*version, bench_program(python, directory, rounds)))
-        print("%d.%d call: %s" % (*version, bench_empty(python, directory)), flush=True)
+        where = "%d.%d" % version
+        for name, bench in parts.items():
+            if (options.v and where not in options.v) or (options.what and name not in options.what):
+                continue
+            directory = tempfile.mkdtemp(prefix="battprof-bench-")
+            bench(python, where, directory)
+            shutil.rmtree(directory)
 
 
 if __name__ == "__main__":
