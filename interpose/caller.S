@@ -5,8 +5,9 @@
  * function(a, b, c), called so that its return address is `ret`: the address of a one-byte `ret`
  * instruction in somebody else's text. dlopen and dlsym look at their return address to know whose
  * RUNPATH and scope to use; with ours they would search for the wrong object. The function returns
- * to that instruction, which returns here. Not under a hardware shadow stack, which would object:
- * bp_shadow_stack() tells.
+ * to that instruction, which returns here: whoever walks the stack finds bp_call_as_return behind
+ * the borrowed address. Not under a hardware shadow stack, which would object: bp_shadow_stack()
+ * tells.
  */
 	.text
 	.globl	bp_call_as
@@ -25,12 +26,15 @@ bp_call_as:
 	mov	%rdx, %rdi
 	mov	%rcx, %rsi
 	mov	%r8, %rdx
-	lea	1f(%rip), %r11
+	lea	bp_call_as_return(%rip), %r11
 	sub	$8, %rsp				/* rsp = 8 mod 16 at the function's entry, */
 	push	%r11					/* as after a call */
 	push	%r10
 	jmp	*%rax
-1:	endbr64
+	.globl	bp_call_as_return
+	.hidden	bp_call_as_return
+bp_call_as_return:
+	endbr64
 	mov	%rbp, %rsp
 	pop	%rbp
 	.cfi_def_cfa %rsp, 8

@@ -56,7 +56,7 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     uint32_t node = ((const struct bp_node *)current->node)->index;
     read_registers(&registers, context);
     if (has_room(thread, context))
-        bp_stack_read(stack, thread, &registers, 1);
+        bp_stack_read(stack, thread, &registers);
     else
         bp_stack_read_pc(stack, registers.r[BP_REG_RA]);
     if (stack->truncation < BP_TRUNCATIONS)

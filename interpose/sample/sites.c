@@ -26,7 +26,7 @@ static __attribute__((noinline)) struct bp_sample *walk(struct bp_stack *stack,
                                                         struct bp_thread *thread, uint32_t node) {
     struct bp_cfi_registers registers;
     bp_walk_here(&registers);
-    bp_stack_read(stack, thread, &registers, 1);
+    bp_stack_read(stack, thread, &registers);
     uint32_t frame = bp_stack_fold(stack, thread);
     return frame == BP_NO_FRAME ? NULL
                                 : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_COPY);

@@ -130,13 +130,13 @@ static void join(struct bp_stack *stack) {
 }
 
 void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
-                   const struct bp_cfi_registers *registers, int exact) {
+                   const struct bp_cfi_registers *registers) {
     const struct bp_local *local = local_of(thread);
     struct bp_walk *walk = &stack->walk;
     uint64_t sp = registers->r[BP_REG_RSP];
     int own = sp >= local->stack_low && sp < local->stack_high;
     bp_safe_begin(&walk->safe, own ? sp - RED_ZONE : 0, own ? local->stack_high : 0);
-    bp_walk_from(walk, registers, exact);
+    bp_walk_from(walk, registers);
     stack->count = 0;
     stack->truncation = walk->truncation;
     if (bp_python_read(&stack->python, &walk->safe) < 0) {

@@ -38,7 +38,7 @@ void bp_stack_leave(struct bp_thread *thread);
 
 /* Read what is called by what, from these registers outwards. */
 void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
-                   const struct bp_cfi_registers *registers, int exact);
+                   const struct bp_cfi_registers *registers);
 
 /* The stack without callers of its innermost instruction, where there is no room to walk. */
 void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc);

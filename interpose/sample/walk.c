@@ -3,6 +3,13 @@
 
 #include "interpose/sample/tables.h"
 
+/* What the pc of a frame is. */
+enum bp_exactness {
+    BP_RETURN,      /* a return address */
+    BP_INSTRUCTION, /* the instruction itself */
+    BP_SIGNALLED    /* the same, interrupted by a signal of the program */
+};
+
 static const uint8_t saved_registers[6] = {BP_REG_RBX, BP_REG_RBP, 12, 13, 14, 15};
 
 static struct { uint64_t low, high; /* our own library */ } state;
@@ -15,6 +22,9 @@ void bp_walk_init(uint64_t low, uint64_t high) {
 static int is_ours(uint64_t pc) {
     return pc >= state.low && pc < state.high;
 }
+
+/* Of caller.S: where dlopen returns to by way of a borrowed instruction. */
+extern const char bp_call_as_return[] __attribute__((visibility("hidden")));
 
 static int is_stub_return(uint64_t pc) {
     return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow;
@@ -92,51 +102,84 @@ static int leave_stub(struct bp_walk *walk, struct bp_cfi_registers *registers) 
     return 1;
 }
 
+/* dlopen and dlsym were called under somebody else's name: the true return address comes next. */
+static int was_borrowed(struct bp_walk *walk, struct bp_cfi_registers *registers) {
+    uint64_t next;
+    if (!bp_safe_load(&walk->safe, registers->r[BP_REG_RSP], &next) ||
+        next != (uint64_t)bp_call_as_return)
+        return 0;
+    registers->r[BP_REG_RA] = next;
+    registers->r[BP_REG_RSP] += sizeof next;
+    return 1;
+}
+
+/* Whether the instruction before is a call: e8 and four bytes, or ff with 2 in the middle bits of
+ * the next byte, which one, two, five or six more may follow. */
+static int is_after_call(struct bp_walk *walk, uint64_t pc) {
+    static const uint8_t lengths[] = {2, 3, 4, 6, 7};
+    const uint8_t *code = (const uint8_t *)pc;
+    if (pc < 4096 || !bp_safe_range(&walk->safe, pc - 7, 7))
+        return 0;
+    for (unsigned i = 0; i < sizeof lengths; i++)
+        if (code[-lengths[i]] == 0xff && (code[1 - lengths[i]] >> 3 & 7) == 2)
+            return 1;
+    return code[-5] == 0xe8;
+}
+
 /* A return address that nobody called from: the beginning of a function, where a coroutine made by
  * makecontext goes on when its own function returns. There is no caller. */
 static int is_made_up(struct bp_walk *walk, struct bp_cfi_registers *registers) {
     uint64_t pc = registers->r[BP_REG_RA];
     if (!bp_cfi_find(&walk->cfi, &walk->safe, pc) || walk->cfi.start != pc)
         return 0;
-    walk->count--;
     registers->r[BP_REG_RA] = 0;
     return 1;
 }
 
-/* One frame outwards. *exact: the pc is an instruction's own, before and after. */
-static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers, int *exact) {
-    uint64_t pc = registers->r[BP_REG_RA], look = *exact ? pc : pc - 1;
-    uint64_t sp = registers->r[BP_REG_RSP], cfa;
-    const struct bp_walk_step *step = step_of(walk, look);
-    int was_signal = *exact == 2;
-    struct bp_place *place =
-        is_ours(pc)
-            ? NULL
-            : add(walk, BP_FRAME_NATIVE, pc,
-                  (uint16_t)((*exact ? BP_FRAME_EXACT : 0) | (was_signal ? BP_FRAME_SIGNAL : 0)));
-    *exact = 0;
-    if (step->pc == look) {
-        if (place)
-            place->start = step->start;
-        return apply_step(walk, step, registers) && registers->r[BP_REG_RSP] > sp;
-    }
-    if (!bp_cfi_find(&walk->cfi, &walk->safe, look))
-        return look != pc && is_made_up(walk, registers);
+static struct bp_place *add_native(struct bp_walk *walk, uint64_t pc, enum bp_exactness exact) {
+    static const uint16_t flags[] = {0, BP_FRAME_EXACT, BP_FRAME_EXACT | BP_FRAME_SIGNAL};
+    return is_ours(pc) ? NULL : add(walk, BP_FRAME_NATIVE, pc, flags[exact]);
+}
+
+/* One frame outwards, by a row that is looked up. Stacks grow downwards, but a stub's return
+ * address is not on the stack, and a signal may have changed stacks. */
+static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
+                       enum bp_exactness *exact) {
+    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP], cfa;
+    uint64_t look = *exact ? pc : pc - 1;
+    int found = bp_cfi_find(&walk->cfi, &walk->safe, look);
+    int sound = *exact || is_ours(pc) || (found && walk->cfi.signal) || is_after_call(walk, pc);
+    struct bp_place *place = NULL;
+    if (sound && !(found && walk->cfi.signal)) /* else the trampoline of a signal: the kernel's */
+        place = add_native(walk, pc, *exact);
+    if (!found || !sound)
+        return !sound && is_made_up(walk, registers);
     if (place)
         place->start = walk->cfi.start;
     remember(walk, look);
-    if (walk->cfi.signal && place)
-        walk->count--; /* the trampoline: the kernel's call */
-    *exact = walk->cfi.signal ? 2 : 0;
+    *exact = walk->cfi.signal ? BP_SIGNALLED : BP_RETURN;
     if (!bp_cfi_apply(&walk->cfi, &walk->safe, registers, &cfa))
         return 0;
-    /* Stacks grow downwards. A stub's return address is not on it; a signal may change stacks. */
     return *exact || registers->r[BP_REG_RSP] > sp ||
            (is_ours(pc) && registers->r[BP_REG_RSP] == sp);
 }
 
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from, int exact) {
+static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
+                    enum bp_exactness *exact) {
+    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP];
+    const struct bp_walk_step *step = step_of(walk, *exact ? pc : pc - 1);
+    if (step->pc != (*exact ? pc : pc - 1))
+        return step_by_row(walk, registers, exact);
+    struct bp_place *place = add_native(walk, pc, *exact);
+    if (place)
+        place->start = step->start;
+    *exact = BP_RETURN;
+    return apply_step(walk, step, registers) && registers->r[BP_REG_RSP] > sp;
+}
+
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from) {
     struct bp_cfi_registers registers = *from;
+    enum bp_exactness exact = BP_INSTRUCTION;
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
     /* The bound on steps is for frames of our own, which are not counted. */
@@ -145,6 +188,8 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from, int
             walk->truncation = BP_TRUNCATED_DEPTH;
             return;
         }
+        if (!exact && was_borrowed(walk, &registers))
+            continue;
         int stub = !exact && is_stub_return(registers.r[BP_REG_RA]);
         if (!(stub ? leave_stub(walk, &registers) : step_out(walk, &registers, &exact))) {
             walk->truncation = BP_TRUNCATED_WALK;

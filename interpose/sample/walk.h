@@ -49,11 +49,10 @@ struct bp_walk {
     uint32_t truncation; /* enum bp_truncation, or BP_TRUNCATIONS: the stack is whole */
 };
 
-/* From these registers outwards; pcs of `low` to `high`, our own library, are left out. `exact`:
- * the pc is that of an instruction, not a return address. */
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers, int exact);
+/* From these registers outwards. */
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers);
 
-/* Once: where our own code is. */
+/* Where our own code is: its frames are left out. */
 void bp_walk_init(uint64_t low, uint64_t high);
 
 /* The registers of the calling function, as far as a caller's frame can need them. */
