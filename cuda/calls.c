@@ -51,7 +51,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     *call = (struct bp_open_call){.class = class};
     call->node = ((const struct bp_node *)entry->node)->index;
     if (bp_cuda_is_copy(class))
-        bp_source_site(bp_self, entry, arguments->ret, bp_cuda_copy_of(class, arguments).bytes);
+        bp_source_site(bp_self, entry, bp_cuda_copy_of(class, arguments).bytes);
     call->start = bp_clock_now(bp_process.clock);
     if (bp_cuda.host_only) {
         bp_host_enter(call, arguments);

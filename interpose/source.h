@@ -70,8 +70,7 @@ struct bp_source {
 };
 
 /* From `enter`: the call copies so many bytes. Keeps one stack per call path. */
-void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t ret,
-                    uint64_t bytes);
+void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t bytes);
 
 #define BP_SOURCES 4
 extern const struct bp_source *bp_sources[BP_SOURCES] __attribute__((visibility("hidden")));

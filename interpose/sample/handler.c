@@ -55,10 +55,13 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     const struct bp_entry *current = (const struct bp_entry *)thread->current;
     uint32_t node = ((const struct bp_node *)current->node)->index;
     read_registers(&registers, context);
-    if (has_room(thread, context))
+    if (has_room(thread, context)) {
+        bp_safe_begin(&stack->walk.safe);
         bp_stack_read(stack, thread, &registers);
-    else
+        bp_stack_join(stack);
+    } else {
         bp_stack_read_pc(stack, registers.r[BP_REG_RA]);
+    }
     if (stack->truncation < BP_TRUNCATIONS)
         bp_sampler_count(&record->truncated[stack->truncation]);
     uint32_t frame = bp_stack_fold(stack, thread);

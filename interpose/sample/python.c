@@ -145,14 +145,6 @@ static uint64_t innermost(const struct bp_layout *layout, struct bp_safe *safe) 
     return frame;
 }
 
-uint64_t bp_python_top(struct bp_safe *safe) {
-    const struct bp_layout *layout = state.layout;
-    uint64_t frame = layout ? innermost(layout, safe) : 0;
-    if (!frame || frame & 7 || !bp_safe_range(safe, frame, FRAME_SIZE))
-        return 0;
-    return word(frame, layout->code) ^ word(frame, layout->instruction) << 24;
-}
-
 int bp_python_read(struct bp_python *python, struct bp_safe *safe) {
     const struct bp_layout *layout = state.layout;
     python->count = 0;

@@ -46,9 +46,6 @@ int bp_python_is_inside(uint64_t pc);
 /* The frames, without their names. 0: there are none; -1: they make no sense. */
 int bp_python_read(struct bp_python *python, struct bp_safe *safe);
 
-/* Which Python instruction is being executed, as a number; 0 if none is known. */
-uint64_t bp_python_top(struct bp_safe *safe);
-
 /* The function and line of a frame. 0 if its code object makes no sense. */
 int bp_python_name(struct bp_python *python, struct bp_safe *safe,
                    const struct bp_python_frame *frame, uint32_t *func, uint32_t *line);

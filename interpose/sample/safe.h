@@ -43,9 +43,9 @@ static inline int bp_safe_range(struct bp_safe *safe, uint64_t address, uint64_t
     return 1;
 }
 
-static inline void bp_safe_begin(struct bp_safe *safe, uint64_t low, uint64_t high) {
-    safe->low = low;
-    safe->high = high;
+/* Forget what was readable. In a call, where nothing is in the middle of a change and what is
+ * followed exists, that is not needed. */
+static inline void bp_safe_begin(struct bp_safe *safe) {
     for (unsigned i = 0; i < BP_SAFE_PAGES; i++)
         safe->pages[i] = 0;
 }

@@ -107,9 +107,11 @@ static uint32_t emit_run(struct bp_stack *stack, uint32_t at, int all) {
 /* In the place of each call of the interpreter the Python functions that it ran; between them the
  * interpreter's own functions are left out. If it does not correspond, all Python functions stand
  * in the place of the innermost call, and what was called between them is left out. */
-static void join(struct bp_stack *stack) {
+void bp_stack_join(struct bp_stack *stack) {
     const struct bp_walk *walk = &stack->walk;
     int strict = corresponds(stack);
+    stack->count = 0;
+    stack->truncation = walk->truncation;
     uint32_t at = 0, evals = 0, all = count_evals(walk);
     for (uint32_t i = 0; i < walk->count; i++) {
         const struct bp_place *place = &walk->places[i];
@@ -135,15 +137,13 @@ void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
     struct bp_walk *walk = &stack->walk;
     uint64_t sp = registers->r[BP_REG_RSP];
     int own = sp >= local->stack_low && sp < local->stack_high;
-    bp_safe_begin(&walk->safe, own ? sp - RED_ZONE : 0, own ? local->stack_high : 0);
+    walk->safe.low = own ? sp - RED_ZONE : 0;
+    walk->safe.high = own ? local->stack_high : 0;
     bp_walk_from(walk, registers);
-    stack->count = 0;
-    stack->truncation = walk->truncation;
     if (bp_python_read(&stack->python, &walk->safe) < 0) {
         bp_sampler_count(&bp_sampling.record->python_lost);
         stack->python.count = 0;
     }
-    join(stack);
 }
 
 void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc) {

@@ -15,7 +15,6 @@
 struct bp_site {
     uint64_t key;
     struct bp_sample *sample;
-    uint64_t calls;
 };
 
 struct bp_stack {
@@ -36,9 +35,13 @@ void bp_stack_reset(struct bp_stack *stack);
 struct bp_stack *bp_stack_enter(struct bp_thread *thread);
 void bp_stack_leave(struct bp_thread *thread);
 
-/* Read what is called by what, from these registers outwards. */
+/* Read what is called by what, from these registers outwards: both kinds of frames, not yet joined.
+ */
 void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
                    const struct bp_cfi_registers *registers);
+
+/* Join them. */
+void bp_stack_join(struct bp_stack *stack);
 
 /* The stack without callers of its innermost instruction, where there is no room to walk. */
 void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc);

@@ -81,6 +81,15 @@ for mode_name in CHAINS:
 
 
 @case
+def modules():
+    """As far as the file tells them."""
+    for python in FOUND.values():
+        for stack in run(python, "in_thread"):
+            names = {plain(f["name"]): f["module"] for f in stack.frames if f["kind"] == "python"}
+            equal("modules", (names["spin"], names["_bootstrap"]), ("stacks", "threading"))
+
+
+@case
 def deep_recursion_is_truncated():
     for python in FOUND.values():
         for stack in run(python, "deep"):
