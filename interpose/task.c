@@ -101,6 +101,17 @@ int bp_task_read_text(uint64_t address, char text[BP_TASK_TEXT], int sure) {
     return 1;
 }
 
+void bp_task_print_number(char *text, uint64_t value) {
+    char digits[24];
+    unsigned count = 0;
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (count > 0)
+        *text++ = digits[--count];
+    *text = '\0';
+}
+
 /* With the lock held: a string of the file, once for equal names that follow each other. */
 static uint32_t name_string(const char *name) {
     uint64_t hash = hash_text(name, 1);

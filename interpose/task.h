@@ -78,6 +78,8 @@ void bp_task_after_fork(struct bp_thread *thread);
  * `sure`: somebody says that it is one, so a longer text is cut. */
 int bp_task_read_text(uint64_t address, char text[BP_TASK_TEXT], int sure);
 
+void bp_task_print_number(char *text, uint64_t value);
+
 /* By function of the profile, what tasks need to know of it: BP_FUNC_* >> 8 in the upper, enum
  * bp_func_kind in the lower bits. */
 #define BP_TASK_FUNC_KIND 0x0fu

@@ -26,17 +26,6 @@ static uint64_t argument(const struct bp_registers *registers, unsigned number) 
     }
 }
 
-static void print_number(char *text, uint64_t value) {
-    char digits[24];
-    unsigned count = 0;
-    do
-        digits[count++] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (count > 0)
-        *text++ = digits[--count];
-    *text = '\0';
-}
-
 /* The argument is a text if it leads to one. Without a rule only the first is looked at, and only a
  * text is believed: the others may be anything. */
 static void enter(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
@@ -47,7 +36,7 @@ static void enter(struct bp_thread *thread, struct bp_entry *entry, unsigned tag
     if (!bp_task_read_text(value, id, number != 0)) {
         id[0] = '\0';
         if (number)
-            print_number(id, value);
+            bp_task_print_number(id, value);
     }
     struct bp_task_what what = {
         .entry = entry, .func = ((const struct bp_node *)entry->node)->func, .id = id, .name = ""};

@@ -33,7 +33,9 @@ static const char own_rules[] = "task=batt;task=solve_*;task=check_batt;task=run
                                 "phase=code generation=generate_code;"
                                 "phase=code generation=phase_code_generation;"
                                 "phase=solver execution=run_solvers;"
+                                "phase=solver execution=solve_all;"
                                 "phase=solver execution=phase_solver_execution;"
+                                "phase=validation=validate;"
                                 "phase=validation=validate_results;"
                                 "phase=validation=phase_validation;"
                                 "sample=run_sample";
@@ -107,7 +109,7 @@ void bp_task_rules_init(const char *text) {
 }
 
 int bp_task_is_own_file(const char *path) {
-    static const char *const roots[] = {"/usr/", "/lib", "/opt/", "<"};
+    static const char *const roots[] = {"/usr/", "/lib", "/opt/", "<frozen"};
     static const char *const parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3"};
     for (unsigned i = 0; i < sizeof roots / sizeof *roots; i++)
         if (strncmp(path, roots[i], strlen(roots[i])) == 0)
@@ -159,6 +161,7 @@ static int keep_role(const struct bp_task_role *role) {
 int bp_task_role_of(enum bp_task_world world, const char *where, const char *alias,
                     const char *name, int at_home) {
     struct bp_task_role role = {.argument_name = "", .phase = ""};
+    int guessed = 0;
     for (unsigned i = 0; i < state.count; i++) {
         const struct rule *rule = &state.rules[i];
         if (role.flags & rule->flag || (rule->by_default && !at_home) || !is_named(rule, name) ||
@@ -168,11 +171,28 @@ int bp_task_role_of(enum bp_task_world world, const char *where, const char *ali
         if (rule->flag == BP_FUNC_TASK) {
             role.argument_name = rule->argument;
             role.argument = (uint8_t)atoi(rule->argument);
+            guessed = rule->by_default && rule->wild;
         }
         if (rule->flag == BP_FUNC_PHASE)
             role.phase = *rule->phase ? rule->phase : rule->function;
     }
+    if (guessed && role.flags & BP_FUNC_PHASE)
+        role.flags &= (uint16_t)~BP_FUNC_TASK; /* solve_all is no solve_something */
     return role.flags ? keep_role(&role) : -1;
+}
+
+int bp_task_may_name(const char *name, int at_home) {
+    for (unsigned i = 0; i < state.count; i++) {
+        const struct rule *rule = &state.rules[i];
+        if ((at_home || !rule->by_default) && is_named(rule, name) &&
+            (!*rule->where || world_of(rule->where) == BP_TASK_PYTHON))
+            return 1;
+    }
+    return 0;
+}
+
+int bp_task_rules_given(void) {
+    return state.count > 0 && !state.rules[0].by_default; /* they come first */
 }
 
 const struct bp_task_role *bp_task_role(unsigned number) {

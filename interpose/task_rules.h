@@ -36,6 +36,11 @@ int bp_task_is_own_file(const char *path);
 int bp_task_role_of(enum bp_task_world world, const char *where, const char *alias,
                     const char *name, int at_home);
 
+/* Whether a Python function of that name may have a role, in whatever module; and whether there are
+ * any rules but our own. */
+int bp_task_may_name(const char *name, int at_home);
+int bp_task_rules_given(void);
+
 const struct bp_task_role *bp_task_role(unsigned number);
 
 /* Names without wildcards that native functions may have in any library, one after the other; NULL

@@ -6,7 +6,9 @@
 #include <sys/mman.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/task.h"
 #include "interpose/sample/names.h"
+#include "interpose/task_rules.h"
 
 #define FIRST_BITS 12         /* of the table: 64 kB */
 #define RECORDS 1024          /* made at a time */
@@ -141,7 +143,7 @@ static int kind_of(const struct bp_py_code *known, const char *name) {
         return strcmp(name, "<genexpr>") == 0 ? BP_PY_INNER : BP_PY_OPEN;
     /* Comprehensions are no functions since 3.12; nobody counts them before either. */
     int expression = *name == '<' && strcmp(name, "<lambda>") != 0;
-    return known->counted && !expression ? BP_PY_OPEN : BP_PY_OUTER;
+    return (known->counted || known->role >= 0) && !expression ? BP_PY_OPEN : BP_PY_OUTER;
 }
 
 /* As CPython keeps it since 3.11, as we found it before, or at least the name. */
@@ -167,12 +169,25 @@ static uint16_t counted(const struct bp_py_code *known, const char *module, cons
     return flags;
 }
 
+/* A generator runs by pieces: it may be a phase, but no task. */
+static void find_role(struct bp_py_code *known, const char *module, const char *file) {
+    void *held;
+    known->role = -1;
+    if (!(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
+        return;
+    known->role = (int16_t)bp_py_task_role(module, file, qualified_name(known, &held));
+    bp_py_drop(held);
+    known->task = known->role >= 0 && !known->generator &&
+                  bp_task_role((unsigned)known->role)->flags & BP_FUNC_TASK;
+}
+
 static void find_out(struct bp_py_code *known, const char *module) {
     void *name, *held;
     const char *file = bp_py_text(known->code, "co_filename", &held);
     known->generator = (bp_py_number(known->code, "co_flags") & CO_RESUMED) != 0;
     known->chosen = bp_py_choose(module, file) != 0;
     known->counted = counted(known, module, file);
+    find_role(known, module, file);
     known->kind = (uint8_t)kind_of(known, bp_py_text(known->code, "co_name", &name));
     bp_py_drop(name);
     bp_py_drop(held);
@@ -197,11 +212,17 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     char stem[NAME_SIZE];
     struct bp_source_function what = {.module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
     what.flags = BP_FUNC_PYTHON | known->counted | (known->chosen ? BP_FUNC_CHOSEN : 0);
+    if (known->role >= 0) {
+        const struct bp_task_role *role = bp_task_role((unsigned)known->role);
+        what.flags |= role->flags;
+        what.phase = role->phase;
+    }
     what.file = bp_py_text(known->code, "co_filename", &file);
     what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
     what.name = qualified_name(known, &name);
     bp_py_stem(what.file, stem, sizeof stem);
-    if ((known->chosen || known->counted) && strncmp(what.module, "__m", 3) == 0)
+    if ((known->chosen || known->counted || known->role >= 0) &&
+        strncmp(what.module, "__m", 3) == 0)
         what.module = stem; /* run as a script: __main__ says nothing */
     struct bp_stub *stub = bp_source_function(&what);
     if (stub) {
@@ -216,7 +237,8 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
 void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub) {
     int fast = stub && bp_process.clock == BP_CLOCK_TSC;
     known->stub = stub;
-    known->plain = fast && known->kind == BP_PY_OPEN && !known->generator ? stub : NULL;
+    int plain = known->kind == BP_PY_OPEN && !known->generator && !known->task;
+    known->plain = fast && plain ? stub : NULL;
     known->quick = fast && known->generator;
 }
 

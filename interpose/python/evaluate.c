@@ -16,6 +16,7 @@
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
 #include "interpose/python/note.h"
+#include "interpose/python/task.h"
 
 /* Where things are in a frame, by minor version. A generator's frame that has run before: 3.11 says
  * who owns it, before that the last instruction is not -1. */
@@ -24,12 +25,13 @@ struct layout {
     uint16_t code, globals;
     uint16_t last;  /* int32_t, or 0 */
     uint16_t owner; /* char, or 0; 1: a generator */
+    uint16_t locals;
 };
 
-static const struct layout layout_8 = {8, 32, 48, 104, 0};
-static const struct layout layout_9 = {9, 32, 48, 104, 0};
-static const struct layout layout_10 = {10, 32, 48, 96, 0};
-static const struct layout layout_11 = {11, 32, 8, 0, 69};
+static const struct layout layout_8 = {8, 32, 48, 104, 0, 360};
+static const struct layout layout_9 = {9, 32, 48, 104, 0, 360};
+static const struct layout layout_10 = {10, 32, 48, 96, 0, 352};
+static const struct layout layout_11 = {11, 32, 8, 0, 69, 72};
 
 #define EVAL_INPUT 258 /* Py_eval_input */
 
@@ -89,6 +91,8 @@ static void *run_open(void *tstate, void *frame, int thrown, struct bp_py_code *
         entry = bp_source_resume(stub, here);
     else if (stub)
         entry = bp_source_enter(stub, here);
+    if (known->task && entry)
+        bp_py_task_begin(entry, known, frame, state.layout.locals);
     void *result = run(&state.layout, tstate, frame, thrown);
     if (result)
         bp_source_leave(entry, 0);

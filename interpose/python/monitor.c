@@ -10,6 +10,7 @@
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
+#include "interpose/python/task.h"
 #include "interpose/python/watch.h"
 
 #define EVAL_INPUT 258 /* Py_eval_input */
@@ -54,6 +55,8 @@ static void open_frame(struct bp_py_code *known, int resumed) {
     struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_source_enter(stub, 0);
     if (entry)
         entry->ret = (uint64_t)current_frame();
+    if (__builtin_expect(known->task && entry, 0))
+        bp_py_task_begin(entry, known, NULL, 0);
 }
 
 /* The entry of the present frame. One of a chosen function is looked for further out: whatever is

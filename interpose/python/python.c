@@ -17,6 +17,7 @@
 #include "interpose/python/loaded.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/note.h"
+#include "interpose/python/task.h"
 #include "interpose/python/watch.h"
 
 /* Code executed after the import of a chosen name was announced: finders may import, too. */
@@ -90,7 +91,7 @@ static void on_exec(void *code) {
         return;
     int maybe = bp_py_choose_maybe(bp_py_text(code, "co_filename", &file));
     bp_py_drop(file);
-    if (!maybe && !state.expects && state.mode != BP_PY_ALL)
+    if (!maybe && !state.expects && state.mode != BP_PY_ALL && !bp_py_task_in_code(code))
         return;
     if (!state.tried)
         start();
@@ -107,14 +108,17 @@ static int is_wanted(const char *name) {
 }
 
 static void find_loaded(const char *name, void *module) {
-    if (!is_wanted(name))
+    void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
+    bp_py.PyErr_Clear();
+    if (!globals || (!is_wanted(name) && !bp_py_task_in_globals(globals))) {
+        bp_py_drop(globals);
         return;
+    }
     if (!state.tried)
         start();
-    void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
-    if (globals && state.minor)
+    if (state.minor)
         bp_py_loaded_visit(globals, name, state.minor);
-    if (globals && state.minor >= 12 && bp_py_choose(name, ""))
+    if (state.minor >= 12 && bp_py_choose(name, ""))
         bp_py_watch_globals(globals);
     bp_py.PyErr_Clear();
     bp_py_drop(globals);

@@ -5,6 +5,7 @@
 
 #include "interpose/python/api.h"
 #include "interpose/python/monitor.h"
+#include "interpose/python/task.h"
 
 #define EVAL_INPUT 258 /* Py_eval_input */
 #define HEAP_TYPE 0x200
@@ -136,7 +137,8 @@ int bp_py_watch_module(void *code, void *globals) {
     bp_py_error_save(&error);
     const char *module = bp_py_module_name(globals), *file = bp_py_text(code, "co_filename", &held);
     int chosen = bp_py_choose(module, file) != 0;
-    if (chosen || state.mode == BP_PY_ALL || bp_py_choose_counted(module, file, NULL))
+    if (chosen || state.mode == BP_PY_ALL || bp_py_choose_counted(module, file, NULL) ||
+        bp_py_task_in_code(code))
         watch_nested(code, globals, 0);
     bp_py_drop(held);
     bp_py.PyErr_Clear();

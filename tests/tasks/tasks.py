@@ -35,7 +35,7 @@ def calls(task):
     sums = {}
     for node in task["nodes"]:
         sums[node["func"]] = sums.get(node["func"], 0) + node["calls"]
-    return sums
+    return {name: count for name, count in sums.items() if count}
 
 
 def check_sums(profile):

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "interpose/python/task.h"
+
+#include <string.h>
+
+#include "interpose/python/api.h"
+#include "interpose/task.h"
+#include "interpose/task_call.h"
+#include "interpose/task_rules.h"
+
+#define CLASSES 2 /* in classes: how far down methods are looked for */
+#define NAME_SIZE 256
+
+/* Of what an id may be; found by example, for types are not among a library's functions. */
+static struct {
+    void *str;
+    void *number;
+    void *bytes;
+    void *cell;
+    void *dict;
+} types;
+
+static void *type_of_attribute(void *object, const char *attribute) {
+    void *value = bp_py.PyObject_GetAttrString(object, attribute);
+    void *type = value ? bp_py_type(value) : NULL;
+    bp_py_drop(value);
+    return type;
+}
+
+static void find_types(void *code) {
+    types.str = type_of_attribute(code, "co_name");
+    types.number = type_of_attribute(code, "co_argcount");
+    types.bytes = type_of_attribute(code, "co_code");
+    void *cell = bp_py.PyCell_New ? bp_py.PyCell_New(NULL) : NULL;
+    types.cell = cell ? bp_py_type(cell) : NULL;
+    bp_py_drop(cell);
+    void *dict = bp_py.PyDict_New();
+    types.dict = dict ? bp_py_type(dict) : NULL;
+    bp_py_drop(dict);
+}
+
+static void join(char *to, const char *prefix, const char *name) {
+    to[0] = '\0';
+    strncat(to, prefix, NAME_SIZE - 2);
+    strncat(to, name, NAME_SIZE - 2 - strlen(to));
+}
+
+static int in_constants(void *code, const char *prefix, int at_home, int depth) {
+    char inner[NAME_SIZE];
+    int found = 0;
+    void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
+    long count = constants ? bp_py.PyTuple_Size(constants) : 0;
+    for (long i = 0; i < count && !found; i++) {
+        void *held, *constant = bp_py.PyTuple_GetItem(constants, i);
+        if (!constant || bp_py_type(constant) != bp_py_type(code))
+            continue;
+        const char *name = bp_py_text(constant, "co_name", &held);
+        join(inner, prefix, name);
+        found = bp_task_may_name(inner, at_home);
+        strcat(inner, ".");
+        if (!found && depth < CLASSES)
+            found = in_constants(constant, inner, at_home, depth + 1);
+        bp_py_drop(held);
+    }
+    bp_py_drop(constants);
+    return found;
+}
+
+int bp_py_task_in_code(void *code) {
+    void *held;
+    int own = bp_task_is_own_file(bp_py_text(code, "co_filename", &held));
+    bp_py_drop(held);
+    return (own || bp_task_rules_given()) && in_constants(code, "", own, 0);
+}
+
+int bp_py_task_in_globals(void *globals) {
+    void *key, *value, *file = bp_py.PyDict_GetItemString(globals, "__file__");
+    const char *path = file ? bp_py.PyUnicode_AsUTF8(file) : NULL;
+    long place = 0;
+    int own = path && bp_task_is_own_file(path);
+    bp_py.PyErr_Clear();
+    while ((own || bp_task_rules_given()) && bp_py.PyDict_Next(globals, &place, &key, &value)) {
+        const char *name = bp_py.PyUnicode_AsUTF8(key);
+        if (name && bp_task_may_name(name, own))
+            return 1;
+        bp_py.PyErr_Clear();
+    }
+    return 0;
+}
+
+int bp_py_task_role(const char *module, const char *file, const char *qualname) {
+    char stem[NAME_SIZE];
+    bp_py_stem(file, stem, sizeof stem);
+    return bp_task_role_of(BP_TASK_PYTHON, module, stem, qualname, bp_task_is_own_file(file));
+}
+
+/* The place of a name in a tuple that is an attribute of the code, -1: it is not there. */
+static long find_name(void *code, const char *attribute, const char *name) {
+    void *names = bp_py.PyObject_GetAttrString(code, attribute);
+    long count = names ? bp_py.PyTuple_Size(names) : 0, found = -1;
+    for (long i = 0; i < count && found < 0; i++) {
+        const char *text = bp_py.PyUnicode_AsUTF8(bp_py.PyTuple_GetItem(names, i));
+        if (text && strcmp(text, name) == 0)
+            found = i;
+    }
+    bp_py_drop(names);
+    return found;
+}
+
+struct call {
+    void *code;
+    void *frame;
+    unsigned locals;
+};
+
+/* A new reference. Before 3.11 an argument that inner functions use is in a cell behind the local
+ * variables; later the cell takes its place. */
+static void *local_at(const struct call *call, long index, const char *name) {
+    void **locals = (void **)((char *)call->frame + call->locals);
+    void *value = locals[index];
+    if (!value) {
+        long cell = find_name(call->code, "co_cellvars", name);
+        value = cell < 0 ? NULL : locals[bp_py_number(call->code, "co_nlocals") + cell];
+    }
+    if (value && bp_py.PyCell_Get && bp_py_type(value) == types.cell)
+        return bp_py.PyCell_Get(value);
+    if (value)
+        bp_py.Py_IncRef(value);
+    return value;
+}
+
+static void *argument_at(const struct call *call, long index) {
+    void *value = NULL, *names = bp_py.PyObject_GetAttrString(call->code, "co_varnames");
+    void *item =
+        names && index < bp_py.PyTuple_Size(names) ? bp_py.PyTuple_GetItem(names, index) : NULL;
+    const char *name = item ? bp_py.PyUnicode_AsUTF8(item) : NULL;
+    if (name && call->frame)
+        value = local_at(call, index, name);
+    else if (name && bp_py.PyFrame_GetVarString)
+        value = bp_py.PyFrame_GetVarString(bp_py.PyEval_GetFrame(), name);
+    bp_py.PyErr_Clear();
+    bp_py_drop(names);
+    return value;
+}
+
+/* 1: a text; a number or bytes only if `any`. Of subclasses nothing is known. */
+static int print_value(void *value, int any, char *text) {
+    const char *found = NULL;
+    if (bp_py_type(value) == types.str)
+        found = bp_py.PyUnicode_AsUTF8(value);
+    else if (any && bp_py_type(value) == types.bytes && bp_py.PyBytes_AsString)
+        found = bp_py.PyBytes_AsString(value);
+    if (found) {
+        return bp_task_read_text((uint64_t)found, text, 1);
+    } else if (any && bp_py_type(value) == types.number) {
+        long number = bp_py.PyLong_AsLong(value);
+        if (number != -1 || !bp_py.PyErr_Occurred()) {
+            text[0] = '-';
+            bp_task_print_number(text + (number < 0),
+                                 number < 0 ? -(uint64_t)number : (uint64_t)number);
+            return 1;
+        }
+    }
+    bp_py.PyErr_Clear();
+    return 0;
+}
+
+/* A task that is a dictionary has its id in there. */
+static int print_item(void *value, char *text) {
+    static const char *const keys[] = {"task_id", "id"};
+    for (unsigned i = 0; bp_py_type(value) == types.dict && i < 2; i++) {
+        void *item = bp_py.PyDict_GetItemString(value, keys[i]);
+        if (item && print_value(item, 1, text))
+            return 1;
+    }
+    return 0;
+}
+
+static int print_argument(const struct call *call, long index, int any, char *text) {
+    void *value = argument_at(call, index);
+    int done = value && (print_value(value, any, text) || print_item(value, text));
+    bp_py_drop(value);
+    return done;
+}
+
+static void find_id(const struct call *call, const struct bp_task_role *role, char *text) {
+    long count = bp_py_number(call->code, "co_argcount");
+    count += bp_py_number(call->code, "co_kwonlyargcount");
+    long index = role->argument - 1;
+    if (!role->argument) {
+        const char *name = *role->argument_name ? role->argument_name : "task_id";
+        index = find_name(call->code, "co_varnames", name);
+    }
+    if (index >= 0 && index < count && print_argument(call, index, 1, text))
+        return;
+    text[0] = '\0';
+    for (long i = 0; !*role->argument_name && i < count && !*text; i++)
+        if (!print_argument(call, i, 0, text))
+            text[0] = '\0';
+}
+
+void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, void *frame,
+                      unsigned locals) {
+    struct bp_py_error error;
+    char id[BP_TASK_TEXT] = "";
+    struct call call = {known->code, frame, locals};
+    bp_py_error_save(&error);
+    if (!types.str)
+        find_types(known->code);
+    find_id(&call, bp_task_role((unsigned)known->role), id);
+    bp_py_error_restore(&error);
+    struct bp_task_what what = {
+        .entry = entry, .func = ((const struct bp_node *)entry->node)->func, .id = id, .name = ""};
+    bp_task_begin(bp_self, &what);
+    bp_source_tell(entry, bp_task_stub_kind((unsigned)known->role));
+}
