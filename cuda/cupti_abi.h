@@ -54,6 +54,14 @@ enum bp_cupti_copy_kind {
 #define BP_CUPTI_MEMORY_MANAGED 5u
 #define BP_CUPTI_FLAG_ASYNC 1u
 
+enum bp_cupti_overhead_kind {
+    BP_CUPTI_OVERHEAD_DRIVER_COMPILER = 1,
+    BP_CUPTI_OVERHEAD_CUPTI_BUFFER_FLUSH = 1 << 16,
+    BP_CUPTI_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING = 4 << 16, /* since 12.1 */
+    BP_CUPTI_OVERHEAD_LAZY_FUNCTION_LOADING = 5 << 16,
+    BP_CUPTI_OVERHEAD_COMMAND_BUFFER_FULL = 6 << 16
+};
+
 enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2, BP_CUPTI_UVM_DTOD = 8 };
 #define BP_CUPTI_UVM_CAUSE_USER 1u /* the program asked for it */
 
@@ -88,8 +96,10 @@ enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2, BP_CUPTI_
     X(EXTERNAL, externalKind, 4, uint32_t)                                                         \
     X(EXTERNAL, externalId, 8, uint64_t)                                                           \
     X(EXTERNAL, correlationId, 16, uint32_t)                                                       \
+    X(OVERHEAD, overheadKind, 4, uint32_t)                                                         \
     X(OVERHEAD, start, 24, uint64_t)                                                               \
     X(OVERHEAD, end, 32, uint64_t)                                                                 \
+    X(OVERHEAD3, overheadData, 48, void *)                                                         \
     X(UVM, counterKind, 4, uint32_t)                                                               \
     X(UVM, value, 8, uint64_t)                                                                     \
     X(UVM, start, 16, uint64_t)                                                                    \

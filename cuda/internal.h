@@ -151,6 +151,15 @@ void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
                          size_t valid);
 int bp_record_init(void);
 
+/* overhead.c: memory that came with records of a buffer. What is more than that is lost. */
+#define BP_GARBAGE 64
+struct bp_garbage {
+    void *items[BP_GARBAGE];
+    uint32_t count;
+};
+void bp_overhead_take(const void *record, struct bp_garbage *garbage);
+void bp_overhead_free(struct bp_garbage *garbage);
+
 /* managed.c: migrations of managed memory. CUPTI can be asked for them once the driver runs: when
  * managed memory was allocated (`wanted`: then it is said if they cannot be had), and some time
  * after the start. */

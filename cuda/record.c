@@ -255,7 +255,7 @@ static void take_external(const void *record) {
         slot->state = BP_SLOT_SEEN;
 }
 
-static void take(const void *record) {
+static void take(const void *record, struct bp_garbage *garbage) {
     switch (*(const uint32_t *)record) {
     case BP_CUPTI_MEMCPY:
         take_copy(record, bp_cupti_MEMCPY_correlationId(record), 0);
@@ -275,6 +275,9 @@ static void take(const void *record) {
     case BP_CUPTI_EXTERNAL_CORRELATION:
         take_external(record);
         break;
+    case BP_CUPTI_OVERHEAD:
+        bp_overhead_take(record, garbage);
+        break;
     default: /* calls and waits are known from the stubs */
         break;
     }
@@ -290,18 +293,20 @@ static void note_dropped(void *context, uint32_t stream) {
 void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                          size_t valid) {
     void *record = NULL;
+    struct bp_garbage garbage = {.count = 0};
     if (!__atomic_load_n(&bp_cuda.active, __ATOMIC_ACQUIRE) || bp_cuda.pid != bp_process.pid)
         return;
     uint64_t mask = bp_lock(&bp_cuda.lock);
     uint64_t begin = bp_clock_now(bp_process.clock);
     pair_clocks();
     while (valid && bp_cupti.ActivityGetNextRecord(buffer, valid, &record) == BP_CUPTI_SUCCESS) {
-        take(record);
+        take(record, &garbage);
         bp_sums.collector->records++;
     }
     retry_parked();
     bp_sums.collector->own_time += bp_clock_now(bp_process.clock) - begin;
     bp_unlock(&bp_cuda.lock, mask);
+    bp_overhead_free(&garbage);
     note_dropped(context, stream);
     bp_buffer_give(buffer, size);
 }

@@ -186,9 +186,12 @@ struct bp_collector {
     uint64_t period;        /* ticks between flushes */
     uint64_t own_time;      /* ticks of our own work: folding and reading records */
     uint64_t untold_copies; /* without device records: whose arguments tell no size or direction */
-    uint64_t spare[3];
-    char library[256]; /* libcupti's path, or the imported file */
-    char reason[192];  /* why it is not ACTIVE, or what went wrong first; "" if nothing did */
+    /* What CUPTI's overhead records sum to, in ticks, on any thread: */
+    uint64_t cupti_time;   /* its own work */
+    uint64_t loading_time; /* compiling and loading device code */
+    uint64_t full_time;    /* calls that waited because a queue of the device was full */
+    char library[256];     /* libcupti's path, or the imported file */
+    char reason[192];      /* why it is not ACTIVE, or what went wrong first; "" if nothing did */
 };
 _Static_assert(sizeof(struct bp_collector) == 576, "collector");
 

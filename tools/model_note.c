@@ -14,6 +14,7 @@
 #define BLOCKED_S 0.01
 #define BLOCKED_PART 0.05
 #define UNSPLIT_PART 0.005
+#define OVERHEAD_PART 0.01 /* of the wall: less is not worth a note */
 #define SUM_PART 0.001
 #define MOST_BLOCKED 5
 
@@ -166,6 +167,14 @@ static void note_unflushed(struct bp_model *model, const struct bp_model_process
                       header->pid, (double)(collector->flushed - header->start) * process->tick_s);
 }
 
+static void note_overhead(struct bp_model *model, const struct bp_model_process *process,
+                          uint64_t ticks, const char *what) {
+    double s = (double)ticks * process->tick_s;
+    if (s > OVERHEAD_PART * model->wall_s)
+        bp_model_note(model, "process %d: CUPTI tells of %.3f s for %s",
+                      process->profile->header.pid, s, what);
+}
+
 static void note_collector(struct bp_model *model, const struct bp_model_process *process) {
     const struct bp_collector *collector = process->profile->collector;
     int pid = process->profile->header.pid;
@@ -195,6 +204,10 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       "process %d: no kernel records (--cuda=transfers): waiting that no copy "
                       "explains is charged to the thread's last launch",
                       pid);
+    note_overhead(model, process, collector->cupti_time, "its own work, on any thread");
+    note_overhead(model, process, collector->loading_time, "compiling and loading device code");
+    note_overhead(model, process, collector->full_time,
+                  "calls that waited because the device's queue was full");
     note_unflushed(model, process, collector);
     if (collector->flags & BP_COLLECTOR_STOLEN)
         bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);

@@ -137,11 +137,13 @@ static json_t *make_collector(const struct bp_model *model) {
     static const char *const states[] = {"off",    "waiting", "host only",
                                          "active", "stopped", "imported"};
     static const char *const modes[] = {"off", "wrappers", "transfers", "full"};
-    const struct bp_collector *collector = NULL;
-    for (uint32_t i = 0; i < model->process_count && !collector; i++)
-        collector = model->processes[i].profile->collector;
-    if (!collector)
+    const struct bp_model_process *process = model->processes;
+    const struct bp_model_process *end = process + model->process_count;
+    while (process < end && !process->profile->collector)
+        process++;
+    if (process == end)
         return json_null();
+    const struct bp_collector *collector = process->profile->collector;
     json_t *object = json_object();
     bp_json_set_text(object, "state",
                      collector->state <= BP_COLLECTOR_IMPORTED ? states[collector->state] : "");
@@ -154,6 +156,9 @@ static json_t *make_collector(const struct bp_model *model) {
     bp_json_set_count(object, "unmatched", collector->unmatched);
     bp_json_set_count(object, "late", collector->late);
     bp_json_set_count(object, "lost_calls", collector->lost_calls);
+    bp_json_set(object, "cupti_s", (double)collector->cupti_time * process->tick_s);
+    bp_json_set(object, "loading_s", (double)collector->loading_time * process->tick_s);
+    bp_json_set(object, "queue_full_s", (double)collector->full_time * process->tick_s);
     return object;
 }
 

@@ -60,6 +60,18 @@ static void deliver(struct buffer *buffers, unsigned count, bp_cupti_complete co
         complete(NULL, 0, buffers[i].memory, buffers[i].size, buffers[i].used);
 }
 
+/* What the tool does with its buffers is CUPTI's overhead; told with the next ones. */
+static void tell_flush(uint64_t start) {
+    struct bp_sim_record record = {.kind = BP_SIM_RECORD_OVERHEAD,
+                                   .start = start,
+                                   .end = bp_sim_now(),
+                                   .tid = bp_sim_tid(),
+                                   .value = BP_SIM_BUFFER_FLUSH};
+    union bp_cupti_record formatted;
+    if (bp_cupti_format(&formatted, &record))
+        bp_cupti_write(&formatted, record.end);
+}
+
 /* The tool may call us back: no lock. */
 static void deliver_all(bool current) {
     struct buffer taken[FULL + 1];
@@ -75,7 +87,10 @@ static void deliver_all(bool current) {
         lose(&taken[i]);
     bp_cupti_complete complete = state.complete;
     pthread_mutex_unlock(&state.mutex);
+    uint64_t start = bp_sim_now();
     deliver(taken, count, complete);
+    if (count)
+        tell_flush(start);
 }
 
 static void put(const union bp_cupti_record *record) {

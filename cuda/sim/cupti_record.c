@@ -2,6 +2,7 @@
  *
  * See cupti.h. CUPTI's clock is CLOCK_REALTIME.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -148,6 +149,25 @@ static bool format_call(union bp_cupti_record *to, const struct bp_sim_record *f
     return bp_cupti_wants(to->kind);
 }
 
+/* With what a full queue is about, which is the tool's to free. CUDA 11 does not tell of that. */
+static bool format_overhead(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    bool full = from->value == BP_SIM_QUEUE_FULL;
+    to->overhead = (struct bp_cupti_overhead){
+        .kind = BP_CUPTI_OVERHEAD,
+        .overhead = from->value,
+        .object_kind = 2, /* a thread */
+        .process = (uint32_t)getpid(),
+        .thread = bp_cupti_thread(from),
+        .start = bp_sim_realtime(from->start),
+        .end = bp_sim_realtime(from->end),
+        .correlation = from->correlation,
+    };
+    if (!bp_cupti_wants(BP_CUPTI_OVERHEAD) || (full && BP_SIM_CUDA == 11))
+        return false;
+    to->overhead.data = full ? calloc(1, 16) : NULL;
+    return true;
+}
+
 bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from) {
     memset(to, 0, sizeof *to);
     switch (from->kind) {
@@ -165,6 +185,8 @@ bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from
         return format_sync(to, from);
     case BP_SIM_RECORD_MEMORY:
         return format_memory(to, from);
+    case BP_SIM_RECORD_OVERHEAD:
+        return format_overhead(to, from);
     default:
         return false;
     }

@@ -71,10 +71,14 @@ void bp_sim_queue_throttle(void) {
         sequence = state.first->sequence;
     }
     bp_sim_unlock(&bp_sim_model.lock);
-    if (end) {
-        bp_sim_wait_until(end);
-        bp_sim_queue_run(sequence);
-    }
+    if (!end)
+        return;
+    struct bp_sim_record record = {
+        .kind = BP_SIM_RECORD_OVERHEAD, .start = bp_sim_now(), .value = BP_SIM_QUEUE_FULL};
+    bp_sim_wait_until(end);
+    bp_sim_queue_run(sequence);
+    record.end = bp_sim_now();
+    bp_sim_emit(&record);
 }
 
 /* Without a detour through the caches, which memmove takes here up to many MiB: 18 instead of 9

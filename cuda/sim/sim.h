@@ -68,7 +68,11 @@ enum bp_sim_record_kind {
     BP_SIM_RECORD_KERNEL,
     BP_SIM_RECORD_SYNC,
     BP_SIM_RECORD_MEMORY,
+    BP_SIM_RECORD_OVERHEAD,
 };
+
+/* CUPTI's numbers. */
+enum bp_sim_overhead { BP_SIM_BUFFER_FLUSH = 1 << 16, BP_SIM_QUEUE_FULL = 6 << 16 };
 
 struct bp_sim_record {
     enum bp_sim_record_kind kind;
@@ -81,7 +85,8 @@ struct bp_sim_record {
     uint32_t source_device, target_device;
     bool async;
     unsigned value;   /* SET: the byte; SYNC: its type; MEMORY: 1 allocation, 2 release;
-                         MIGRATION: 1 asked for, 2 because a kernel uses it */
+                         MIGRATION: 1 asked for, 2 because a kernel uses it;
+                         OVERHEAD: enum bp_sim_overhead */
     const char *name; /* KERNEL: lasts as long as the process; CALL */
     unsigned cbid, result;
     struct bp_sim_dim3 grid, block;

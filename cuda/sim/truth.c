@@ -149,14 +149,16 @@ static char *put_rest(char *to, const struct bp_sim_record *r) {
     case BP_SIM_RECORD_MEMORY:
         to = put_number(put_number(to, ",\"bytes\":", r->bytes), ",\"operation\":", r->value);
         return put_number(to, ",\"device\":", r->device);
+    case BP_SIM_RECORD_OVERHEAD:
+        return put_number(to, ",\"overhead\":", r->value);
     default:
         return put_number(put_number(to, ",\"sync\":", r->value), ",\"device\":", r->device);
     }
 }
 
 void bp_sim_truth_write(const struct bp_sim_record *record) {
-    static const char *const types[] = {"enter", "call",   "copy", "migration",
-                                        "set",   "kernel", "sync", "memory"};
+    static const char *const types[] = {"enter",  "call", "copy",   "migration", "set",
+                                        "kernel", "sync", "memory", "overhead"};
     if (state.file <= 0)
         return;
     bp_sim_lock(&state.lock);

@@ -25,6 +25,7 @@ class Truth:
         names, calls, copies, kernels = intercepted(), {}, [], []
         self.copies = {"h2d": [0, 0, 0.0], "d2h": [0, 0, 0.0], "p2p": [0, 0, 0.0]}
         self.kernels = self.calls = 0
+        self.queue_full = 0.0
         with open(path) as f:
             lines = [json.loads(line) for line in f if line != "\n"]
         for line in lines:
@@ -42,6 +43,8 @@ class Truth:
                 kind[2] += (span[1] - span[0]) / 1e9
                 if not peer:
                     copies.append(span)
+            elif line["type"] == "overhead":
+                self.queue_full += (span[1] - span[0]) / 1e9
             elif line["type"] == "kernel":
                 kernels.append(span)
                 self.kernels += 1

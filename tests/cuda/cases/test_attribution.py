@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Copies and kernels of known length, in every combination: what the report charges to whom is what
 the stand-in device's own log says."""
-from device import fine, on_device, same_sums, timed, whole
+from device import fine, on_device, same_sums, says, timed, whole
 from harness import check, equal, main
 
 
@@ -98,6 +98,16 @@ def kernels_beside_each_other():
     check(run.truth.wait < 12 * 0.0055, "they ran one after the other: %r" % run.truth.wait)
     devices = [k["device_s"] for k in report["kernels"]]
     check(abs(sum(devices) - 12 * 0.007) < 1e-4, "their times: %r" % devices)
+
+
+@timed
+def a_full_queue():
+    run, report = compare("queue")
+    got, truth = report["cuda"]["queue_full_s"], run.truth.queue_full
+    check(truth > 0.02, "the queue was not full: %.6f s" % truth)
+    check(abs(got - truth) < 0.001 * truth + 1e-5, "waited %.6f s, truth %.6f" % (got, truth))
+    check(report["cuda"]["cupti_s"] > 0, "CUPTI took no time")
+    says(report, "because the device's queue was full")
 
 
 def managed_memory(devices, **fault):

@@ -17,10 +17,11 @@ CC = shlex.split(os.environ.get("CC", "cc"))
 # Record of cuda/cupti_abi.h: how its structure is called, without the version at the end.
 STRUCTURES = {"MEMCPY": "Memcpy", "MEMCPY2": "MemcpyPtoP", "MEMSET": "Memset", "KERNEL": "Kernel",
               "API": "API", "EXTERNAL": "ExternalCorrelation", "OVERHEAD": "Overhead",
-              "UVM": "UnifiedMemoryCounter"}
+              "OVERHEAD3": "Overhead3", "UVM": "UnifiedMemoryCounter"}
 # Enumerations there, and what CUPTI puts before their names.
 ENUMERATIONS = {"bp_cupti_kind": "CUPTI_ACTIVITY_KIND_",
                 "bp_cupti_copy_kind": "CUPTI_ACTIVITY_MEMCPY_KIND_",
+                "bp_cupti_overhead_kind": "CUPTI_ACTIVITY_",
                 "bp_cupti_result": "CUPTI_ERROR_"}
 
 
@@ -36,11 +37,15 @@ def assertions(folder):
     with open(os.path.join(ROOT, "cuda", "cupti_abi.h")) as f:
         abi = f.read()
     for record, field in re.findall(r"X\((\w+), (\w+), \d+, [^)]+\)", abi):
+        if record == "OVERHEAD3" and "CUpti_ActivityOverhead3" not in text:
+            continue  # came with 12.4
         yield 'offsetof(%s, %s) == BP_CUPTI_AT_%s_%s' % (newest(text, STRUCTURES[record]), field,
                                                          record, field)
     for enumeration, prefix in ENUMERATIONS.items():
         body = abi.split("enum " + enumeration)[1].split("}")[0]
         for name in re.findall(r"\bBP_CUPTI_(\w+) = \d+", body):
+            if enumeration == "bp_cupti_overhead_kind" and prefix + name not in text:
+                continue
             real = {"SUCCESS": "CUPTI_SUCCESS"}.get(name, prefix + name)
             yield "(int)%s == (int)BP_CUPTI_%s" % (real, name)
     yield "CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2 == BP_CUPTI_CORRELATION_CUSTOM2"

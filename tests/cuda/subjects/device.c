@@ -177,6 +177,13 @@ static void managed(void) {
     MUST(cudaFree(memory));
 }
 
+/* More launches than the device queues. */
+static void queue(void) {
+    for (int i = 0; i < 2000; i++)
+        MUST(dsl_launch_short(state.one));
+    MUST(cudaStreamSynchronize(state.one));
+}
+
 /* Kernels of two streams beside each other, one within the other's time. */
 static void concurrent(void) {
     for (int i = 0; i < ROUNDS; i++) {
@@ -358,7 +365,7 @@ static const struct {
     {"peer-access", peer_access}, {"churn", churn},           {"fork", fork_child},
     {"in-flight", in_flight},     {"_exit", leave_by__exit},  {"killed", killed},
     {"managed", managed},         {"concurrent", concurrent}, {"shapes", shapes},
-    {"content-2d", content_2d},
+    {"content-2d", content_2d},   {"queue", queue},
 };
 
 int main(int argc, char **argv) {

@@ -13,6 +13,9 @@
 /* A kernel of that many milliseconds, 1 to 20, in front of everything else in the stream. */
 int dsl_launch(int ms, struct bp_sim_stream *stream);
 
+/* One of 0.1 ms. */
+int dsl_launch_short(struct bp_sim_stream *stream);
+
 /* A kernel of 1 ms that uses that memory. */
 int dsl_use(void *memory, struct bp_sim_stream *stream);
 
