@@ -63,6 +63,7 @@ void bp_environment_set(const char *tree, const struct bp_config *config) {
     /* The CUDA driver opens us and calls InitializeInjection when it starts. */
     if (!cuda || (strcmp(cuda, "off") != 0 && strcmp(cuda, "wrappers") != 0))
         add("CUDA_INJECTION64_PATH", config->library);
+    add("NVTX_INJECTION64_PATH", config->library); /* unless the program has one, as all of these */
 }
 
 static size_t name_length(const char *text) {

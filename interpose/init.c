@@ -28,6 +28,7 @@
 #    include "interpose/python/python.h"
 #    include "interpose/sample/sampler.h"
 #    include "interpose/task_call.h"
+#    include "interpose/task_range.h"
 #    include "interpose/variables.h"
 #    include "profile/clock.h"
 
@@ -135,6 +136,7 @@ static void announce_hooks(void) {
     bp_waiting_init();
     bp_process_init();
     bp_task_init(bp_config_variable("BATTPROF_TASKS"));
+    bp_nvtx_init();
     bp_cuda_init(bp_config_variable("BATTPROF_CUDA"),
                  bp_config_variable("BATTPROF_CUDA_HASH") != NULL);
 }

@@ -13,7 +13,8 @@
 /* Details may cost a fiftieth of a thread's time, and this many milliseconds before that. */
 #define COST_SHARE 50
 #define COST_FREE_MS 20
-#define NAMES 256 /* of ranges, remembered so that equal ones are written once */
+#define RANGES 256 /* with a number, open at once */
+#define NAMES 256  /* of ranges, remembered so that equal ones are written once */
 
 uint8_t bp_task_funcs[BP_FUNCTIONS];
 
@@ -28,6 +29,10 @@ static struct {
         uint64_t hash;
         uint32_t string;
     } names[NAMES];
+    struct {
+        uint64_t key;
+        struct bp_task *item;
+    } ranges[RANGES]; /* that any thread may end */
 } state;
 
 static uint64_t clock_now(void) {
@@ -152,6 +157,8 @@ static void make_item(struct bp_thread *thread, struct bp_task_open *open, const
         *open->item = item;
         bp_writer_commit(&bp_process.writer, BP_TASKS);
         ++*kept;
+        state.ranges[open->key % RANGES].key = open->key;
+        state.ranges[open->key % RANGES].item = open->item;
     }
     bp_unlock(&bp_process.lock, mask);
 }
@@ -203,9 +210,27 @@ static void spend(struct bp_thread *thread, uint64_t since) {
     __atomic_fetch_add(&bp_process.writer.header->task_time, spent, __ATOMIC_RELAXED);
 }
 
+static void remove_open(struct bp_task_state *tasks, uint32_t place) {
+    for (tasks->count--; place < tasks->count; place++)
+        tasks->open[place] = tasks->open[place + 1];
+}
+
+/* Ranges that another thread has ended. */
+static void forget_ended(struct bp_task_state *tasks) {
+    for (uint32_t i = tasks ? tasks->count : 0; i-- > 0;) {
+        const struct bp_task_open *open = &tasks->open[i];
+        if (open->entry || !open->item || !open->item->end)
+            continue;
+        if (open->level >= 0)
+            tasks->levels &= ~(1u << open->level);
+        remove_open(tasks, i);
+    }
+}
+
 static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
     struct bp_task_state *tasks = need_tasks(thread);
     uint64_t began = clock_now();
+    forget_ended(tasks);
     if (!tasks || tasks->count == BP_TASK_DEPTH) {
         __atomic_fetch_add(&bp_process.writer.header->tasks_lost, 1, __ATOMIC_RELAXED);
         return;
@@ -312,11 +337,6 @@ static void write_item(struct bp_task *item, const struct bp_task *done) {
     __atomic_store_n(&item->end, done->end, __ATOMIC_RELEASE);
 }
 
-static void remove_open(struct bp_task_state *tasks, uint32_t place) {
-    for (tasks->count--; place < tasks->count; place++)
-        tasks->open[place] = tasks->open[place + 1];
-}
-
 /* The task at `place` of the thread's list is over since `now`. */
 static void end(struct bp_thread *thread, uint32_t place, uint64_t now, uint32_t flags) {
     struct bp_task_state *tasks = tasks_of(thread);
@@ -368,6 +388,17 @@ int bp_task_end_range(struct bp_thread *thread, uint64_t key, int failed) {
     return found;
 }
 
+/* The thread that began it finds it ended when it looks. */
+void bp_task_end_elsewhere(uint64_t key) {
+    uint64_t mask = bp_lock(&bp_process.lock);
+    struct bp_task *item = state.ranges[key % RANGES].item;
+    if (item && state.ranges[key % RANGES].key == key && !item->end) {
+        item->flags |= BP_TASK_ELSEWHERE;
+        __atomic_store_n(&item->end, clock_now(), __ATOMIC_RELEASE);
+    }
+    bp_unlock(&bp_process.lock, mask);
+}
+
 void bp_task_sample(struct bp_thread *thread) {
     struct bp_task_state *tasks = tasks_of(thread);
     for (uint32_t i = tasks ? tasks->count : 0; i-- > 0;)
@@ -380,6 +411,7 @@ void bp_task_sample(struct bp_thread *thread) {
 void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
     const struct bp_task_state *tasks = tasks_of(thread);
     uint64_t mask = bp_signals_block();
+    forget_ended(tasks_of(thread));
     while (tasks && tasks->count > 0)
         end(thread, tasks->count - 1, now, flags);
     bp_signals_restore(mask);
@@ -393,6 +425,8 @@ void bp_task_after_fork(struct bp_thread *thread) {
         state.names[i].hash = 0;
     if (!tasks)
         return;
+    for (unsigned i = 0; i < RANGES; i++)
+        state.ranges[i].item = NULL;
     tasks->count = tasks->levels = 0;
     tasks->own = 0;
     for (unsigned i = 0; i < BP_TASK_BLOCKS; i++)

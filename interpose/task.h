@@ -65,6 +65,9 @@ void bp_task_end_call(struct bp_thread *thread, const struct bp_entry *entry, ui
 /* End the innermost range of that key. 0: none is open in this thread. */
 int bp_task_end_range(struct bp_thread *thread, uint64_t key, int failed);
 
+/* A range that another thread began ends: it gets its end, and no details. */
+void bp_task_end_elsewhere(uint64_t key);
+
 /* One more sample for the innermost open task. */
 void bp_task_sample(struct bp_thread *thread);
 

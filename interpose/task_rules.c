@@ -25,6 +25,7 @@ static struct {
     unsigned count;
     struct bp_task_role roles[BP_TASK_ROLES];
     unsigned role_count;
+    struct bp_lock lock;
 } state;
 
 static const char own_rules[] = "task=batt;task=solve_*;task=check_batt;task=run_one;"
@@ -147,7 +148,8 @@ static int is_named(const struct rule *rule, const char *name) {
            (!strchr(name, '<') || strchr(rule->function, '<'));
 }
 
-static int keep_role(const struct bp_task_role *role) {
+/* Native functions come here with the hook lock, Python ones with the GIL, ranges with neither. */
+static int find_role(const struct bp_task_role *role) {
     for (unsigned i = 0; i < state.role_count; i++)
         if (state.roles[i].flags == role->flags && state.roles[i].phase == role->phase &&
             state.roles[i].argument_name == role->argument_name)
@@ -156,6 +158,13 @@ static int keep_role(const struct bp_task_role *role) {
         return -1;
     state.roles[state.role_count] = *role;
     return (int)state.role_count++;
+}
+
+static int keep_role(const struct bp_task_role *role) {
+    uint64_t mask = bp_lock(&state.lock);
+    int number = find_role(role);
+    bp_unlock(&state.lock, mask);
+    return number;
 }
 
 int bp_task_role_of(enum bp_task_world world, const char *where, const char *alias,

@@ -292,6 +292,13 @@ static void assign_cuda(struct run *run) {
         assign(run, "CUDA_INJECTION64_PATH", run->library);
 }
 
+/* The same for programs that announce ranges with NVTX. */
+static void assign_nvtx(struct run *run) {
+    const char *other = getenv("NVTX_INJECTION64_PATH");
+    if (!(other && other[0]))
+        assign(run, "NVTX_INJECTION64_PATH", run->library);
+}
+
 static void fill_environment(struct run *run) {
     assign_before(run, "LD_PRELOAD", run->library);
     assign(run, "BATTPROF_DIR", run->directory);
@@ -314,6 +321,7 @@ static void fill_environment(struct run *run) {
     else if (run->settings.rate)
         assign(run, "BATTPROF_SAMPLE", run->rate);
     assign_cuda(run);
+    assign_nvtx(run);
 }
 
 static int prepare(struct run *run, struct bp_error *error) {

@@ -48,7 +48,7 @@ def check_sums(profile):
     for thread in profile["threads"]:
         tasks = [t for t in profile["tasks"] if t["thread"] == thread["slot"] and t["parent"] < 0
                  and not t["flags"] & UNFINISHED]
-        for node in thread["nodes"]:
+        for node in thread["nodes"][1:]:  # the root gets its time when the thread ends
             inside = [n for t in tasks for n in t["nodes"] if n["node"] == node["node"]]
             for key in ("self", "calls"):
                 total = sum(n[key] for n in inside)
