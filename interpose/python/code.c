@@ -28,6 +28,7 @@ static struct {
 
 struct bp_py_table bp_py_codes;
 uint8_t bp_py_frames[BP_FUNCTIONS];
+struct bp_py_step bp_py_step;
 
 static struct bp_py_slot *slot_for(const struct bp_py_table *table, const void *code) {
     struct bp_py_slot *slot = bp_py_slot_of(table, code);
@@ -79,6 +80,7 @@ static void forget(void *record) {
     struct bp_py_slot *slot = slot_for(&bp_py_codes, known->code);
     if (slot->known != known)
         return;
+    bp_py_step.code = NULL;
     erase(&bp_py_codes, slot);
     memset(known, 0, sizeof *known);
     known->next = state.free;

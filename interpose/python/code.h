@@ -53,6 +53,14 @@ extern struct bp_py_table bp_py_codes __attribute__((visibility("hidden")));
 #define BP_PY_FRAME_OTHER 2
 extern uint8_t bp_py_frames[BP_FUNCTIONS] __attribute__((visibility("hidden")));
 
+/* The last step of a generator expression that was its consumer's: its code, and the innermost
+ * node, a DSL function's. The same again needs no second thought. */
+struct bp_py_step {
+    const void *code;
+    uint64_t node;
+};
+extern struct bp_py_step bp_py_step __attribute__((visibility("hidden")));
+
 static inline struct bp_py_slot *bp_py_slot_of(const struct bp_py_table *table, const void *code) {
     return &table->slots[(uint64_t)code * UINT64_C(0x9e3779b97f4a7c15) >> table->shift];
 }

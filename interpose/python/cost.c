@@ -8,7 +8,7 @@
 #include "interpose/python/api.h"
 #include "profile/clock.h"
 
-#define BATCHES 9
+#define BATCHES 15
 #define CALLS 200
 #define FILE_INPUT 257 /* Py_file_input */
 
@@ -19,8 +19,11 @@ static const char source[] = "r = range(200)\n"
                              "def nothing():\n"
                              "    for _ in r: pass\n";
 
-struct ticks {
-    uint64_t loop, bare, whole, within;
+/* Of one batch, taken one after the other: a core that is shared runs at another speed a moment
+ * later. More than the bare calls took, and more than the callees took in them. */
+struct cost {
+    int64_t all[BATCHES], inside[BATCHES];
+    int count;
 };
 
 static uint64_t run(void *function) {
@@ -29,44 +32,47 @@ static uint64_t run(void *function) {
     return bp_clock_now(bp_process.clock) - start;
 }
 
-static void least(uint64_t *ticks, uint64_t more) {
-    if (more < *ticks)
-        *ticks = more;
+static int64_t median(int64_t *values, int count) {
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0 && values[j] < values[j - 1]; j--) {
+            int64_t value = values[j];
+            values[j] = values[j - 1];
+            values[j - 1] = value;
+        }
+    return values[count / 2] > 0 ? values[count / 2] : 0;
 }
 
-static void measure(struct ticks *ticks, struct bp_thread *scratch, void *globals,
+static void measure(struct cost *cost, struct bp_thread *scratch, void *globals,
                     struct bp_py_code *known, void (*watch)(struct bp_py_code *, int)) {
     void *calls = bp_py.PyDict_GetItemString(globals, "calls");
     void *nothing = bp_py.PyDict_GetItemString(globals, "nothing");
     struct bp_thread *self = bp_self;
     struct bp_node *node = bp_node_get(scratch, scratch->root.node, known->stub);
     for (int i = 0; i < BATCHES && calls && nothing && node; i++) {
-        least(&ticks->loop, run(nothing));
-        least(&ticks->bare, run(calls));
-        uint64_t before = node->total;
+        uint64_t loop = run(nothing), bare = run(calls), before = node->total;
         watch(known, 1);
         bp_self = scratch;
-        least(&ticks->whole, run(calls));
+        uint64_t whole = run(calls);
         bp_self = self;
         watch(known, 0);
-        least(&ticks->within, node->total - before);
+        cost->all[i] = (int64_t)(whole - bare);
+        cost->inside[i] = (int64_t)(node->total - before - (bare - loop));
+        cost->count = i + 1;
     }
 }
 
-static void note(const struct ticks *ticks) {
+static void note(struct cost *cost) {
     struct bp_header *header = bp_process.writer.header;
-    uint64_t call = ticks->bare > ticks->loop ? ticks->bare - ticks->loop : 0;
-    uint64_t inside = ticks->within > call ? ticks->within - call : 0;
-    uint64_t all = ticks->whole > ticks->bare ? ticks->whole - ticks->bare : 0;
-    if (ticks->whole == UINT64_MAX || !ticks->within)
+    if (!cost->count)
         return;
+    int64_t all = median(cost->all, cost->count), inside = median(cost->inside, cost->count);
     header->python_inside = (uint32_t)((inside < all ? inside : all) * 256 / CALLS);
     header->python_outside = (uint32_t)(all * 256 / CALLS) - header->python_inside;
 }
 
 static void measure_in(void *globals, void (*watch)(struct bp_py_code *, int)) {
     static struct bp_stub stub = {0, BP_FUNCTIONS - 1, BP_STUB_CALL};
-    struct ticks ticks = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    struct cost cost = {.count = 0};
     void *function = bp_py.PyDict_GetItemString(globals, "f");
     void *code = function ? bp_py.PyFunction_GetCode(function) : NULL;
     struct bp_py_code *known = code ? bp_py_code_see(code, globals) : NULL;
@@ -82,10 +88,10 @@ static void measure_in(void *globals, void (*watch)(struct bp_py_code *, int)) {
     bp_py_code_open(known, &stub);
     bp_py_frames[stub.func] = BP_PY_FRAME_DSL;
     uint64_t mask = bp_signals_block();
-    measure(&ticks, scratch, globals, known, watch);
+    measure(&cost, scratch, globals, known, watch);
     bp_signals_restore(mask);
     bp_thread_scratch_free(scratch);
-    note(&ticks);
+    note(&cost);
 }
 
 void bp_py_cost_measure(void (*watch)(struct bp_py_code *known, int on)) {

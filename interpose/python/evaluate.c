@@ -161,6 +161,12 @@ static inline __attribute__((always_inline)) void *run_plain(const struct layout
     return result;
 }
 
+static inline void note_step(const struct bp_thread *thread, const void *code) {
+    uint64_t node = ((const struct bp_entry *)thread->current)->node;
+    if (bp_py_frames[((const struct bp_node *)node)->func] == BP_PY_FRAME_DSL)
+        bp_py_step = (struct bp_py_step){code, node};
+}
+
 typedef void *(*plain_run)(void *tstate, void *frame, int thrown, struct bp_stub *stub,
                            struct bp_thread *thread);
 
@@ -169,11 +175,17 @@ typedef void *(*plain_run)(void *tstate, void *frame, int thrown, struct bp_stub
 static inline __attribute__((always_inline)) void *
 evaluate(const struct layout *layout, plain_run plain, void *tstate, void *frame, int thrown) {
     struct bp_thread *thread = bp_self;
-    const struct bp_py_code *known = bp_py_code_find(at(frame, layout->code));
+    const void *code = at(frame, layout->code);
+    if (code == bp_py_step.code && thread &&
+        ((struct bp_entry *)thread->current)->node == bp_py_step.node)
+        return run(layout, tstate, frame, thrown);
+    const struct bp_py_code *known = bp_py_code_find(code);
     if (__builtin_expect(!known || !thread, 0))
         return evaluate_rare(tstate, frame, thrown);
     if (known->plain)
         return plain(tstate, frame, thrown, known->plain, thread);
+    if (known->kind == BP_PY_INNER)
+        note_step(thread, code);
     int dsl = bp_py_under_dsl(thread);
     if (known->kind == BP_PY_INNER ? dsl : known->kind == BP_PY_OUTER && !dsl && !is_deep(thread))
         return run(layout, tstate, frame, thrown);
