@@ -41,6 +41,7 @@ static void build(struct bp_model *model) {
     bp_model_add_tasks(model);
     bp_model_make_groups(model);
     bp_model_find_sites(model);
+    bp_model_find_roles(model);
     bp_model_advise(model);
     bp_model_note_all(model);
 }
@@ -124,6 +125,8 @@ void bp_model_free(struct bp_model *model) {
     bp_model_free_groups(model);
     bp_model_free_sites(model);
     bp_symbols_free(model->symbols);
+    free(model->roles);
+    free(model->machines);
     for (uint32_t i = 0; i < model->advice_count; i++) {
         free(model->advice[i].what);
         free(model->advice[i].why);

@@ -15,6 +15,7 @@
 #include "tools/error.h"
 #include "tools/model_device.h"
 #include "tools/model_group.h"
+#include "tools/model_role.h"
 #include "tools/model_site.h"
 #include "tools/model_task.h"
 #include "tools/rules.h"
@@ -66,6 +67,8 @@ struct bp_context {
 struct bp_model_process {
     struct bp_profile *profile;
     char *path;
+    const char *role;
+    int rank;           /* of MPI, Slurm or torchrun; -1 without */
     bool live;          /* still running */
     bool killed;        /* left no end of its own */
     bool end_estimated; /* nobody saw the end */
@@ -153,6 +156,10 @@ struct bp_model {
     struct bp_model_process *processes; /* by start; sessions are apart */
     uint32_t process_count; /* a program that follows another by exec is one of its own here */
     uint32_t pid_count;     /* the same without those */
+    struct bp_role *roles;  /* by first process */
+    uint32_t role_count;
+    struct bp_machine *machines; /* the same */
+    uint32_t machine_count;
     struct bp_model_process *sessions;
     uint32_t session_count;
     struct bp_model_thread *thread_list;

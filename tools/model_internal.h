@@ -13,6 +13,7 @@
  *     model_group.c     what the time was for and whose it was, with model_pool.c (time to be
  *                       divided), model_sample.c, model_path.c, model_stack.c (by what) and
  *                       model_part.c (into what)
+ *     model_role.c      what processes were for; machines
  *     model_advice.c    what to change about transfers
  *     model_note.c      what the user should know
  */
@@ -120,6 +121,8 @@ void bp_model_find_trees(struct bp_model *model);
 const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
                                             const struct bp_model_process *process);
 void bp_model_split_wall(struct bp_model *model);
+
+void bp_model_find_roles(struct bp_model *model);
 
 void bp_model_note_all(struct bp_model *model);
 void bp_model_note_samples(struct bp_model *model);

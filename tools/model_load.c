@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which profiles make up the run: all of a directory; or one file, and with it those beside it
- * whose processes shared its wall page. A file that cannot be read is a note as long as another one
- * can: half of a run is worth showing.
+ * Which profiles make up the run: all of a directory, or of the directories in it; or one file, and
+ * with it those beside it whose processes shared its wall page. A file that cannot be read is a
+ * note as long as another one can: half of a run is worth showing.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -85,11 +85,36 @@ static int load_directory(struct loader *loader) {
     return 0;
 }
 
+static int is_visible(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+/* Runs side by side, each in a directory: ranks, machines; `battprof merge` makes such a one. */
+static void load_directories(struct loader *loader) {
+    const char *above = loader->directory;
+    struct dirent **names;
+    int count = scandir(above, &names, is_visible, versionsort);
+    for (int i = 0; i < count; i++) {
+        char path[4096];
+        struct stat status;
+        snprintf(path, sizeof(path), "%s/%s", above, names[i]->d_name);
+        loader->directory = path;
+        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+            load_directory(loader);
+        free(names[i]);
+    }
+    loader->directory = above;
+    if (count >= 0)
+        free(names);
+}
+
 static int load_whole_directory(struct bp_model *model, struct bp_error *error) {
     struct loader loader = {.model = model, .directory = model->path};
     int result = load_directory(&loader);
     if (result)
         return bp_error_set(error, BP_FAILED, "%s: %s", model->path, strerror(-result));
+    if (model->process_count + model->session_count == 0)
+        load_directories(&loader);
     if (model->process_count + model->session_count > 0)
         return 0;
     if (loader.first_error[0])

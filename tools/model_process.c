@@ -17,8 +17,14 @@
 /* Two clock pairs closer than this give a worse rate than the constructor's estimate. */
 #define SHORTEST_PAIR_NS 10000000u
 
+/* Pids and ticks are those of one machine. */
+struct reaped_item {
+    struct bp_reaped record;
+    const char *boot_id;
+};
+
 struct reaped_list {
-    struct bp_reaped *items; /* by pid, then ticks */
+    struct reaped_item *items; /* by machine, pid, ticks */
     uint32_t count;
 };
 
@@ -132,38 +138,43 @@ static bool is_live(const struct bp_header *header) {
 }
 
 static int compare_reaped(const void *a, const void *b) {
-    const struct bp_reaped *x = a;
-    const struct bp_reaped *y = b;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+    const struct reaped_item *x = a;
+    const struct reaped_item *y = b;
+    int boot = strcmp(x->boot_id, y->boot_id);
+    if (boot)
+        return boot;
+    if (x->record.pid != y->record.pid)
+        return x->record.pid < y->record.pid ? -1 : 1;
+    return x->record.ticks < y->record.ticks ? -1 : x->record.ticks > y->record.ticks;
 }
 
 static void collect(struct reaped_list *list, const struct bp_model_process *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < from[i].profile->reaped_count; k++) {
             void *items = list->items;
-            struct bp_reaped *item = bp_append(&items, list->count++, sizeof(*item));
+            struct reaped_item *item = bp_append(&items, list->count++, sizeof(*item));
             list->items = items;
-            *item = from[i].profile->reaped[k];
+            item->record = from[i].profile->reaped[k];
+            item->boot_id = from[i].profile->header.boot_id;
         }
 }
 
 /* The first wait that returned this pid after the process began; NULL if nobody waited. */
 static const struct bp_reaped *find_reaped(const struct reaped_list *list,
                                            const struct bp_header *header) {
+    struct reaped_item wanted = {{.pid = header->pid, .ticks = header->start}, header->boot_id};
     uint32_t low = 0;
     uint32_t high = list->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct bp_reaped *item = &list->items[middle];
-        if (item->pid < header->pid || (item->pid == header->pid && item->ticks < header->start))
+        if (compare_reaped(&list->items[middle], &wanted) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < list->count && list->items[low].pid == header->pid;
-    return found ? &list->items[low] : NULL;
+    bool found = low < list->count && list->items[low].record.pid == header->pid &&
+                 strcmp(list->items[low].boot_id, header->boot_id) == 0;
+    return found ? &list->items[low].record : NULL;
 }
 
 static void settle_status(struct bp_model_process *process, const struct bp_reaped *reaped) {
@@ -219,7 +230,9 @@ static void settle_run(struct bp_model *model) {
     const struct bp_model_process *last = first;
     const struct bp_model_process *session = model->session_count ? &model->sessions[0] : NULL;
     for (uint32_t i = 1; i < model->process_count; i++)
-        if (model->processes[i].profile->header.pid == first->profile->header.pid)
+        if (model->processes[i].profile->header.pid == first->profile->header.pid &&
+            strcmp(model->processes[i].profile->header.boot_id, first->profile->header.boot_id) ==
+                0)
             last = &model->processes[i];
     model->command = (session ? session : first)->profile->header.command;
     model->began_ns = (session ? session : first)->profile->header.first.realtime_ns;
@@ -233,6 +246,24 @@ static void settle_run(struct bp_model *model) {
     settle_status(&target, &session->profile->reaped[session->profile->reaped_count - 1]);
     model->exit_status = target.exit_status;
     model->signal = target.signal;
+    for (uint32_t i = 1; i < model->session_count; i++) /* of runs side by side the worst */
+        if (model->sessions[i].exit_status > model->exit_status)
+            model->exit_status = model->sessions[i].exit_status;
+}
+
+struct image_key {
+    char boot_id[sizeof(((struct bp_header *)0)->boot_id)];
+    int32_t pid;
+    uint32_t image;
+};
+
+static struct image_key make_image_key(const struct bp_header *header, uint32_t image) {
+    struct image_key key;
+    memset(&key, 0, sizeof(key));
+    snprintf(key.boot_id, sizeof(key.boot_id), "%s", header->boot_id);
+    key.pid = header->pid;
+    key.image = image;
+    return key;
 }
 
 /* An image counts only if the one before it is not here. */
@@ -240,13 +271,13 @@ static void count_pids(struct bp_model *model) {
     struct bp_table images = {0};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
-        uint32_t key[2] = {(uint32_t)header->pid, header->image};
-        bp_table_put(&images, key, sizeof(key));
+        struct image_key key = make_image_key(header, header->image);
+        bp_table_put(&images, &key, sizeof(key));
     }
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
-        uint32_t before[2] = {(uint32_t)header->pid, header->image - 1};
-        if (header->image == 0 || bp_table_get(&images, before, sizeof(before)) == BP_TABLE_NONE)
+        struct image_key before = make_image_key(header, header->image - 1);
+        if (header->image == 0 || bp_table_get(&images, &before, sizeof(before)) == BP_TABLE_NONE)
             model->pid_count++;
     }
     bp_table_fini(&images);

@@ -29,6 +29,13 @@ static void add_tree(struct bp_model *model, const struct bp_model_process *owne
     tree->has_session = owner->profile->header.flags & BP_SESSION;
 }
 
+static bool same_directory(const char *a, const char *b) {
+    a += strncmp(a, "./", 2) == 0 ? 2 : 0;
+    b += strncmp(b, "./", 2) == 0 ? 2 : 0;
+    ptrdiff_t length = bp_base_name(a) - a;
+    return bp_base_name(b) - b == length && strncmp(a, b, (size_t)length) == 0;
+}
+
 const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
                                             const struct bp_model_process *process) {
     const struct bp_header *header = &process->profile->header;
@@ -38,7 +45,7 @@ const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
         const struct bp_wall_tree *tree = &model->work->trees[i];
         if (tree->owner == process)
             return tree;
-        if (header->tree[0] &&
+        if (header->tree[0] && same_directory(process->path, tree->owner->path) &&
             strcmp(bp_base_name(header->tree), bp_base_name(tree->owner->path)) == 0)
             return tree;
     }
@@ -236,9 +243,16 @@ void bp_model_split_wall(struct bp_model *model) {
     uint64_t origin = model->work->tree_count ? model->work->trees[0].start
                       : model->process_count  ? model->processes[0].profile->header.start
                                               : 0;
+    const struct bp_header *first = model->work->tree_count
+                                        ? &model->work->trees[0].owner->profile->header
+                                        : &model->processes[0].profile->header;
     for (uint32_t i = 0; i < model->process_count; i++) {
         struct bp_model_process *process = &model->processes[i];
-        process->start_s = (double)(int64_t)(process->profile->header.start - origin);
+        const struct bp_header *header = &process->profile->header;
+        process->start_s = (double)(int64_t)(header->start - origin);
         process->start_s *= process->tick_s;
+        if (strcmp(header->boot_id, first->boot_id) != 0) /* another machine's ticks */
+            process->start_s =
+                1e-9 * (double)(int64_t)(header->first.realtime_ns - first->first.realtime_ns);
     }
 }

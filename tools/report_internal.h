@@ -68,6 +68,8 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings);
 void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_report_settings *settings);
+/* report_role.c: roles, ranks and machines, where there are several. */
+void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
 void bp_report_advice(const struct bp_page *page, const struct bp_model *model);
 
 /* "module.name" for Python, the name for others: borrowed, or in `text`. */

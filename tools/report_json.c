@@ -207,6 +207,10 @@ static json_t *make_processes(const struct bp_model *model) {
         bp_json_set_count(object, "process", (uint64_t)header->pid);
         bp_json_set_count(object, "parent", (uint64_t)header->parent_pid);
         bp_json_set_count(object, "image", header->image);
+        bp_json_set_text(object, "host", header->host);
+        bp_json_set_text(object, "role", process->role);
+        json_object_set_new(object, "rank",
+                            process->rank < 0 ? json_null() : json_integer(process->rank));
         bp_json_set_text(object, "command", header->command);
         bp_json_set_text(object, "state", state_name(process));
         json_object_set_new(object, "exit_status",
@@ -270,6 +274,7 @@ json_t *bp_report_json_make(const struct bp_model *model,
     json_object_set_new(root, "coverage", make_coverage(model));
     json_object_set_new(root, "in_flight", make_in_flight(model));
     json_object_set_new(root, "process_list", make_processes(model));
+    bp_report_json_roles(root, model);
     json_object_set_new(root, "thread_list", make_threads(model));
     json_object_set_new(root, "notes", make_notes(model));
     return root;

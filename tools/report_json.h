@@ -42,4 +42,7 @@ void bp_report_json_name(json_t *object, const struct bp_function *function);
 
 json_t *bp_report_json_advice(const struct bp_model *model);
 
+/* roles and machines */
+void bp_report_json_roles(json_t *root, const struct bp_model *model);
+
 #endif

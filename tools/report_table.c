@@ -198,6 +198,7 @@ static void table_processes(const struct bp_page *page, const struct bp_model *m
     for (uint32_t i = 0; i < model->process_count && i < settings->top; i++)
         process_row(page, model, &model->processes[order[i]]);
     say_rest(page, model->process_count, settings->top, "processes");
+    bp_report_roles(page, model);
     free(order);
 }
 
