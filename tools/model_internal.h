@@ -14,7 +14,7 @@
  *                       divided), model_sample.c, model_path.c, model_stack.c (by what) and
  *                       model_part.c (into what)
  *     model_role.c      what processes were for; machines
- *     model_advice.c    what to change about transfers
+ *     advise.c          what to change first: a table of rules
  *     model_note.c      what the user should know
  */
 #ifndef BP_TOOLS_MODEL_INTERNAL_H

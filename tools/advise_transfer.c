@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * What could be saved on transfers and allocation, as sentences with figures: each sort of finding
- * is one function that looks at one row of transfers. Estimates use what the device itself has
- * shown: the rate of its best copy and the latency of its shortest. Only host time that was really
- * exposed can be saved; copies that were hidden cost nothing.
+ * is one function that looks at one row of transfers; advise.c calls them. Estimates use what the
+ * device itself has shown: the rate of its best copy and the latency of its shortest. Only host
+ * time that was really exposed can be saved; copies that were hidden cost nothing.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/advise.h"
 
-/* Below this part of the wall a finding is not worth a line. */
-#define LEAST_PART 0.001
-#define MEDIUM_PART 0.01
-#define HIGH_PART 0.05
 /* Fewer small copies than this are set-up, not a habit. */
 #define MANY 50
 /* A batch is copied in pieces of this many bytes. */
@@ -32,38 +26,10 @@ struct finding {
     const char *caller;                       /* its name */
 };
 
-__attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    return bp_copy_text(text);
-}
-
 /* Takes the texts. */
 static void advise(const struct finding *finding, double saves_s, uint64_t bytes, char *what,
                    char *why) {
-    struct bp_model *model = finding->model;
-    double part = model->thread_s > 0 ? saves_s / model->thread_s : 0;
-    if (!(part >= LEAST_PART)) {
-        free(what);
-        free(why);
-        return;
-    }
-    void *list = model->advice;
-    struct bp_advice *advice = bp_append(&list, model->advice_count++, sizeof(*advice));
-    model->advice = list;
-    *advice = (struct bp_advice){
-        .level = part >= HIGH_PART     ? "high"
-                 : part >= MEDIUM_PART ? "medium"
-                                       : "low",
-        .what = what,
-        .why = why,
-        .saves_s = saves_s,
-        .bytes = bytes,
-        .function = finding->function,
-    };
+    bp_advise(finding->model, finding->function, saves_s, bytes, what, why);
 }
 
 static double best_rate(const struct finding *finding) {
@@ -83,8 +49,19 @@ static double ideal_s(const struct finding *finding, double bytes, double copies
     return bytes / best_rate(finding) + copies * device->latency_s[transfer->direction];
 }
 
-/* Batching saves the latency of all copies but one per batch, as far as it was exposed. The rate
- * says nothing here: where there are only small copies, the best rate is one of them. */
+/* What CUDA itself takes for one of these copies. */
+static double call_s(const struct finding *finding) {
+    const struct bp_model *model = finding->model;
+    uint32_t number = finding->transfer->call;
+    if (number == BP_NO_FUNCTION || model->functions[number].calls == 0)
+        return 0;
+    const struct bp_function *function = &model->functions[number];
+    double s = function->self_s - function->transfer_s - function->kernel_wait_s;
+    return s > 0 ? s / (double)function->calls : 0;
+}
+
+/* Batching saves the latency of all copies but one per batch, as far as it was exposed, and the
+ * calls. The rate says nothing here: where there are only small copies, the best is one of them. */
 static void small_copies(const struct finding *finding) {
     const struct bp_model_transfer *transfer = finding->transfer;
     const struct bp_model_device *device = &finding->model->devices[transfer->device];
@@ -95,14 +72,16 @@ static void small_copies(const struct finding *finding) {
     if (latency_s == 0 || latency_s > transfer->min_s)
         latency_s = transfer->min_s;
     double batches = 1 + (double)transfer->small_bytes / BATCH;
-    double saves_s = (count - batches) * latency_s * transfer->exposed_s / transfer->device_s;
+    double each_s = latency_s * transfer->exposed_s / transfer->device_s + call_s(finding);
+    double saves_s = (count - batches) * each_s;
     advise(finding, saves_s, transfer->small_bytes,
-           make_text("%s: %llu small copies %s, %.0f bytes on average", finding->caller,
-                     (unsigned long long)transfer->small_count,
-                     direction_words[transfer->direction], (double)transfer->small_bytes / count),
-           make_text("each costs its latency (%.1f of %.1f us), not its bytes; gather them and "
-                     "copy once",
-                     1e6 * latency_s, 1e6 * transfer->small_s / count));
+           bp_make_text("%s: %llu small copies %s, %.0f bytes on average", finding->caller,
+                        (unsigned long long)transfer->small_count,
+                        direction_words[transfer->direction],
+                        (double)transfer->small_bytes / count),
+           bp_make_text("each costs its latency (%.1f of %.1f us), not its bytes; gather them and "
+                        "copy once",
+                        1e6 * latency_s, 1e6 * transfer->small_s / count));
 }
 
 static bool is_pageable(const struct bp_model_transfer *transfer) {
@@ -117,10 +96,11 @@ static void pageable_copies(const struct finding *finding) {
     double large_s = transfer->device_s - transfer->small_s;
     double bytes = (double)(transfer->bytes - transfer->small_bytes);
     double saves_s = large_exposed_s(transfer) - ideal_s(finding, bytes, 0);
-    advise(finding, saves_s, transfer->bytes - transfer->small_bytes,
-           make_text("%s: copies %s use pageable memory, %.1f MB", finding->caller,
+    advise(
+        finding, saves_s, transfer->bytes - transfer->small_bytes,
+        bp_make_text("%s: copies %s use pageable memory, %.1f MB", finding->caller,
                      direction_words[transfer->direction], bytes / 1e6),
-           make_text("%.1f GB/s, the device has reached %.1f; from pinned memory (cudaHostAlloc, "
+        bp_make_text("%.1f GB/s, the device has reached %.1f; from pinned memory (cudaHostAlloc, "
                      "pin_memory) a copy needs no staging and can be asynchronous",
                      large_s > 0 ? bytes / large_s / 1e9 : 0, best_rate(finding) / 1e9));
 }
@@ -134,10 +114,11 @@ static void synchronous_copies(const struct finding *finding) {
         return;
     double saves_s = large_exposed_s(transfer);
     uint64_t bytes = transfer->bytes - transfer->small_bytes;
-    advise(finding, saves_s < compute_s ? saves_s : compute_s, bytes,
-           make_text("%s: synchronous copies %s block the host, %.1f MB", finding->caller,
+    advise(
+        finding, saves_s < compute_s ? saves_s : compute_s, bytes,
+        bp_make_text("%s: synchronous copies %s block the host, %.1f MB", finding->caller,
                      direction_words[transfer->direction], (double)bytes / 1e6),
-           make_text("with cudaMemcpyAsync, pinned memory and a second stream they could overlap "
+        bp_make_text("with cudaMemcpyAsync, pinned memory and a second stream they could overlap "
                      "with up to %.3g s of kernels",
                      compute_s));
 }
@@ -148,11 +129,11 @@ static void migrations(const struct finding *finding) {
         return;
     double saves_s = transfer->exposed_s - ideal_s(finding, (double)transfer->bytes, 1);
     advise(finding, saves_s, transfer->bytes,
-           make_text("managed memory: %llu migrations %s, %.1f MB",
-                     (unsigned long long)transfer->count, direction_words[transfer->direction],
-                     (double)transfer->bytes / 1e6),
-           make_text("%.0f kB at a time on page faults; cudaMemPrefetchAsync moves them at once",
-                     (double)transfer->bytes / (double)transfer->count / 1e3));
+           bp_make_text("managed memory: %llu migrations %s, %.1f MB",
+                        (unsigned long long)transfer->count, direction_words[transfer->direction],
+                        (double)transfer->bytes / 1e6),
+           bp_make_text("%.0f kB at a time on page faults; cudaMemPrefetchAsync moves them at once",
+                        (double)transfer->bytes / (double)transfer->count / 1e3));
 }
 
 /* Known only if contents were hashed. */
@@ -161,16 +142,16 @@ static void repeated_copies(const struct finding *finding) {
     double rate = transfer->device_s > 0 ? transfer->exposed_s / transfer->device_s : 0;
     if (transfer->duplicates)
         advise(finding, transfer->duplicate_s * rate, transfer->duplicate_bytes,
-               make_text("%s: %llu copies of content that was there already, %.1f MB",
-                         finding->caller, (unsigned long long)transfer->duplicates,
-                         (double)transfer->duplicate_bytes / 1e6),
-               make_text("keep it on the device"));
+               bp_make_text("%s: %llu copies of content that was there already, %.1f MB",
+                            finding->caller, (unsigned long long)transfer->duplicates,
+                            (double)transfer->duplicate_bytes / 1e6),
+               bp_make_text("keep it on the device"));
     if (transfer->round_trips)
         advise(finding, transfer->round_trip_s * rate, transfer->round_trip_bytes,
-               make_text("%s: %llu copies came back unchanged, %.1f MB", finding->caller,
-                         (unsigned long long)transfer->round_trips,
-                         (double)transfer->round_trip_bytes / 1e6),
-               make_text("the host has these bytes already"));
+               bp_make_text("%s: %llu copies came back unchanged, %.1f MB", finding->caller,
+                            (unsigned long long)transfer->round_trips,
+                            (double)transfer->round_trip_bytes / 1e6),
+               bp_make_text("the host has these bytes already"));
 }
 
 /* Allocation synchronises and is slow: a program that allocates again and again need not. */
@@ -186,9 +167,10 @@ static void allocations(struct bp_model *model, uint32_t number) {
         return;
     double saves_s = function->self_s - function->transfer_s - function->kernel_wait_s;
     saves_s *= 1 - 1 / (double)function->calls;
-    advise(&finding, saves_s, 0,
-           make_text("%s: called %llu times", function->name, (unsigned long long)function->calls),
-           make_text("keep the memory, or take it from a pool (cudaMallocAsync)"));
+    advise(
+        &finding, saves_s, 0,
+        bp_make_text("%s: called %llu times", function->name, (unsigned long long)function->calls),
+        bp_make_text("keep the memory, or take it from a pool (cudaMallocAsync)"));
 }
 
 static const char *caller_name(const struct bp_model *model, uint32_t number, char text[200]) {
@@ -199,15 +181,7 @@ static const char *caller_name(const struct bp_model *model, uint32_t number, ch
     return text;
 }
 
-static int compare_advice(const void *a, const void *b) {
-    const struct bp_advice *x = a;
-    const struct bp_advice *y = b;
-    if (x->saves_s != y->saves_s)
-        return x->saves_s > y->saves_s ? -1 : 1;
-    return strcmp(x->what, y->what);
-}
-
-void bp_model_advise(struct bp_model *model) {
+void bp_advise_transfers(struct bp_model *model) {
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
         char name[200];
@@ -222,8 +196,9 @@ void bp_model_advise(struct bp_model *model) {
         synchronous_copies(&finding);
         migrations(&finding);
     }
+}
+
+void bp_advise_allocations(struct bp_model *model) {
     for (uint32_t i = 0; i < model->function_count; i++)
         allocations(model, i);
-    if (model->advice_count)
-        qsort(model->advice, model->advice_count, sizeof(*model->advice), compare_advice);
 }

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Advice on copies: the planted problem comes first, with the saving that fixing it measures."""
+from device import fine, on_device, timed
+from harness import check, main
+
+COUNT = 16384
+
+
+def run(piece):
+    return min((once(piece) for _ in range(2)), key=program)
+
+
+def once(piece):
+    done = on_device(["cuda_small", str(COUNT), str(piece)], how="run",
+                     options=["-q", "--device", "sim:t4"],
+                     env={"LD_LIBRARY_PATH": None, "BATTPROF_SIM": None})
+    fine(done)
+    return done.report()
+
+
+def program(report):
+    """Seconds without the profiler's own cost, of which more calls have more."""
+    return report["wall_s"] - report["overhead_wall_s"]
+
+
+@timed
+def small_copies():
+    small, gathered = run(1), run(512)
+    first = next(row for row in small["advice"] if row["level"] != "warning")
+    check("%d small copies" % COUNT in first["what"], "first: %r" % first)
+    measured = program(small) - program(gathered)
+    check(abs(first["saves_s"] - measured) <= 0.1 * measured,
+          "saves %.4f s, fixing it saved %.4f s" % (first["saves_s"], measured))
+
+
+main()

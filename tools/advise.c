@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of rules and what they share. Advice is sorted by what it saves; warnings about the
+ * measurement come first, since they decide whether the rest can be believed.
+ */
+#include "tools/advise.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+
+/* Below this part of the wall a finding is not worth a line. */
+#define LEAST_PART 0.001
+#define MEDIUM_PART 0.01
+#define HIGH_PART 0.05
+
+typedef void rule(struct bp_model *model);
+
+static rule *const rules[] = {
+    bp_advise_measurement, bp_advise_logging,    bp_advise_transfers,      bp_advise_allocations,
+    bp_advise_outliers,    bp_advise_generation, bp_advise_imports,        bp_advise_process_start,
+    bp_advise_gil,         bp_advise_locks,      bp_advise_tiny_functions, bp_advise_idle_device,
+};
+
+char *bp_make_text(const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return bp_copy_text(text);
+}
+
+static struct bp_advice *append(struct bp_model *model) {
+    void *list = model->advice;
+    struct bp_advice *advice = bp_append(&list, model->advice_count++, sizeof(*advice));
+    model->advice = list;
+    return advice;
+}
+
+void bp_advise(struct bp_model *model, uint32_t function, double saves_s, uint64_t bytes,
+               char *what, char *why) {
+    double part = model->thread_s > 0 ? saves_s / model->thread_s : 0;
+    if (!(part >= LEAST_PART)) {
+        free(what);
+        free(why);
+        return;
+    }
+    *append(model) = (struct bp_advice){
+        .level = part >= HIGH_PART     ? "high"
+                 : part >= MEDIUM_PART ? "medium"
+                                       : "low",
+        .what = what,
+        .why = why,
+        .saves_s = saves_s,
+        .bytes = bytes,
+        .function = function,
+    };
+}
+
+void bp_advise_warning(struct bp_model *model, char *what, char *why) {
+    *append(model) = (struct bp_advice){
+        .level = "warning", .what = what, .why = why, .function = BP_NO_FUNCTION};
+}
+
+static bool is_warning(const struct bp_advice *advice) {
+    return strcmp(advice->level, "warning") == 0;
+}
+
+static int compare_advice(const void *a, const void *b) {
+    const struct bp_advice *x = a;
+    const struct bp_advice *y = b;
+    if (is_warning(x) != is_warning(y))
+        return is_warning(x) ? -1 : 1;
+    if (x->saves_s != y->saves_s)
+        return x->saves_s > y->saves_s ? -1 : 1;
+    return strcmp(x->what, y->what);
+}
+
+void bp_model_advise(struct bp_model *model) {
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        rules[i](model);
+    if (model->advice_count)
+        qsort(model->advice, model->advice_count, sizeof(*model->advice), compare_advice);
+}

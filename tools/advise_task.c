@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Advice from tasks, and about the measurement itself.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/advise.h"
+#include "tools/table.h"
+
+/* Own cost above this part of thread time has changed what was measured. */
+#define HIGH_COST 0.2
+/* In a run as short as this it is the start of the profiler. */
+#define SHORT_RUN_S 0.1
+/* Fewer tasks than this have no distribution. */
+#define FEW_TASKS 5
+/* A first task this many times the median is warming something up. */
+#define WARM_UP 3
+
+/* An outlier that took as long as the median task would save the rest. */
+void bp_advise_outliers(struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_model_task *worst = NULL;
+    for (uint32_t i = 0; i < model->task_count; i++)
+        if (model->tasks[i].outlier && (!worst || model->tasks[i].duration_s > worst->duration_s))
+            worst = &model->tasks[i];
+    if (!worst || summary->outliers == 0 || !(summary->outlier_s > 0))
+        return;
+    double excess_s = summary->outlier_s - summary->outliers * summary->median_s;
+    double saves_s = excess_s * summary->outlier_wall_s / summary->outlier_s;
+    bp_advise(model, worst->function, saves_s, 0,
+              bp_make_text("%u of %u tasks are outliers, with %.0f %% of the time of all; %s took "
+                           "%.3g s",
+                           summary->outliers, summary->count,
+                           100 * summary->outlier_s / summary->sum_s,
+                           worst->id[0] ? worst->id : worst->name, worst->duration_s),
+              bp_make_text("the median is %.3g s: look at what they do (--by task), or give them a "
+                           "time limit",
+                           summary->median_s));
+}
+
+static bool generates(const struct bp_model *model, const struct bp_model_task *task) {
+    if (task->function == BP_NO_FUNCTION || !task->id[0])
+        return false;
+    return strcmp(model->functions[task->function].group, "code generation") == 0;
+}
+
+/* Code generation as a task of its own, told apart by what it is given: the same again is waste. */
+void bp_advise_generation(struct bp_model *model) {
+    struct bp_table seen = {0};
+    double saves_s = 0;
+    uint32_t again = 0;
+    const struct bp_model_task *example = NULL;
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        if (!generates(model, task))
+            continue;
+        uint32_t before = seen.count;
+        bp_table_put(&seen, task->id, strlen(task->id));
+        if (seen.count > before)
+            continue;
+        again++;
+        saves_s += task->wall_s > 0 ? task->wall_s : task->duration_s;
+        example = task;
+    }
+    if (example)
+        bp_advise(model, example->function, saves_s, 0,
+                  bp_make_text("%s generates code %u times for %u inputs", example->name,
+                               again + seen.count, seen.count),
+                  bp_make_text("keep what was generated for an input; %s, for one, was generated "
+                               "again",
+                               example->id));
+    bp_table_fini(&seen);
+}
+
+static void warn_status(struct bp_model *model) {
+    if (model->live || model->imported || (model->exit_status <= 0 && !model->signal))
+        return;
+    bp_advise_warning(model,
+                      model->signal
+                          ? bp_make_text("the program was killed by signal %d", model->signal)
+                          : bp_make_text("the program failed with status %d", model->exit_status),
+                      bp_make_text("these are the figures of a run that did not do all its work"));
+}
+
+static void warn_cost(struct bp_model *model) {
+    double part = model->thread_s > 0 ? model->overhead_s / model->thread_s : 0;
+    if (part < HIGH_COST || model->wall_s < SHORT_RUN_S)
+        return;
+    bp_advise_warning(
+        model, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
+        bp_make_text("its cost is subtracted, but caches and timing have changed with it; hook "
+                     "fewer functions (run --hook 'lib.so:name')"));
+}
+
+static void warn_tasks(struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    if (summary->count == 0)
+        return;
+    if (summary->count < FEW_TASKS)
+        bp_advise_warning(
+            model, bp_make_text("only %u task%s", summary->count, summary->count == 1 ? "" : "s"),
+            bp_make_text("medians, outliers and projections need five or more"));
+    const struct bp_model_task *first = &model->tasks[0];
+    if (summary->count < FEW_TASKS || !(first->duration_s > WARM_UP * summary->median_s) ||
+        !(first->duration_s > 0.1 * summary->sum_s))
+        return;
+    bp_advise_warning(model,
+                      bp_make_text("the first task took %.3g s, the median %.3g s",
+                                   first->duration_s, summary->median_s),
+                      bp_make_text("it pays for warm-up (imports, JIT, caches): run more tasks "
+                                   "before comparing"));
+}
+
+void bp_advise_measurement(struct bp_model *model) {
+    warn_status(model);
+    warn_cost(model);
+    warn_tasks(model);
+}
