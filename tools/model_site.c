@@ -32,11 +32,11 @@ static void add_native(const struct sites *sites, const struct bp_frame *frame, 
     struct bp_model *model = sites->model;
     const struct bp_function *function = &model->functions[number];
     const struct bp_profile *profile = model->processes[sites->reader->process].profile;
-    uint64_t address = frame->address - !(frame->flags & BP_FRAME_EXACT);
+    uint64_t address = bp_stack_address(frame);
     uint32_t object = bp_stack_object(sites->reader, address);
     uint32_t count = 0;
     const struct bp_symbol *symbols = NULL;
-    if (object != BP_NO_OBJECT)
+    if (object != BP_NO_OBJECT && !(frame->flags & BP_FRAME_FUNCTION))
         symbols = bp_symbols_frames(model->symbols, bp_stack_file(sites->reader, object),
                                     address - profile->objects[object].base, &count);
     for (uint32_t i = 0; i + 1 < count; i++)

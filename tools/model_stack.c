@@ -124,11 +124,10 @@ static struct bp_stack_frame name_frame(struct bp_stack_reader *reader, uint64_t
     return (struct bp_stack_frame){bp_model_put_function(reader->model, &function, 0), code};
 }
 
-/* A return address is that of the next instruction, perhaps of the next function. Threads of a
- * process have most of their frames in common. */
+/* Threads of a process have most of their frames in common. */
 static struct bp_stack_frame native_frame(struct bp_stack_reader *reader,
                                           const struct bp_frame *frame) {
-    uint64_t address = frame->address - !(frame->flags & BP_FRAME_EXACT);
+    uint64_t address = bp_stack_address(frame);
     uint32_t before = reader->addresses.count;
     uint32_t number = bp_table_put(&reader->addresses, &address, sizeof(address));
     if (number == before) {

@@ -40,6 +40,11 @@ void bp_stack_reader_fini(struct bp_stack_reader *reader);
 struct bp_stack_frame *bp_stack_frames(struct bp_stack_reader *reader,
                                        const struct bp_profile_thread *thread);
 
+/* An address within the function: a return address is perhaps that of the next one. */
+static inline uint64_t bp_stack_address(const struct bp_frame *frame) {
+    return frame->address - !(frame->flags & (BP_FRAME_EXACT | BP_FRAME_FUNCTION));
+}
+
 /* The object that has the address, or BP_NO_OBJECT. */
 uint32_t bp_stack_object(const struct bp_stack_reader *reader, uint64_t address);
 /* The symbols' number of an object. */

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What `report` makes of samples: known shares by function, and the pipelines that log every call of
+the DSL, where logging must be the first line, with its true share and its callers."""
+import collections
+import os
+import re
+import subprocess
+
+from harness import CMD, PYTHON, Skip, base_env, check, execute, main, timed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+RUN_BATT = os.environ["RUN_BATT"]
+TWIN = os.path.join(HERE, "..", "..", "dsl", "python", "run_batt.py")
+POINTS = 2.0
+
+
+def profile(argv, rate):
+    run = execute(argv, True, env={"BATTPROF_SAMPLE": str(rate)}, timeout=120)
+    check(run.status == 0, "status %s: %s" % (run.status, run.stderr[-400:]))
+    return run, run.report()
+
+
+def text_of(run):
+    return subprocess.run([CMD, "report", run.profile], capture_output=True, text=True,
+                          env=dict(base_env(), LANG="C.UTF-8"), check=True).stdout
+
+
+def check_sum(report):
+    """Samples divide the ledger, they add nothing to it."""
+    groups = sum(group["self_s"] for group in report["groups"])
+    ledger = sum(function["self_s"] for function in report["functions"])
+    check(abs(groups - ledger) < 1e-6 * ledger, "groups %.6f, ledger %.6f" % (groups, ledger))
+    for group in report["groups"]:
+        parts = sum(part["self_s"] for part in group["functions"])
+        check(abs(parts - group["self_s"]) < 1e-6 * ledger, "%s: parts %.6f" % (group, parts))
+
+
+def check_shares(argv):
+    run, report = profile(argv + ["4"], 1000)
+    truth = {line.split()[0]: float(line.split()[1]) for line in run.stdout.decode().splitlines()}
+    check(len(truth) == 10, "ten functions: %s" % truth)
+    check_sum(report)
+    found = {f["name"].split(".")[-1]: f for f in report["framework"]["functions"] if f["sampled"]}
+    total = sum(found[name]["s"] for name in truth if name in found)
+    for name, share in truth.items():
+        row = found.get(name)
+        check(row, "%s is not in the report" % name)
+        got, error = 100 * row["s"] / total, 100 * row["error_s"] / total
+        print("     %-9s %5.1f +- %.1f %%, %5.1f %% true" % (name, got, error, share))
+        check(abs(got - share) <= POINTS, "%s: %.2f %%, not %.2f" % (name, got, share))
+        check(row["error_s"] > 0, "%s has no error" % name)
+        check(row["callers"][0]["name"].endswith("main") and row["callers"][0]["pct"] > 95,
+              "%s was called from %s" % (name, row["callers"]))
+
+
+@timed
+def native_shares():
+    check_shares([os.path.join(os.environ["SAMPLE_BIN"], "sample_shares")])
+
+
+@timed
+def python_shares():
+    check_shares([PYTHON, os.path.join(HERE, "subjects", "shares.py")])
+
+
+def truth_of(argv, **env):
+    """What a program that measures itself says last."""
+    done = subprocess.run(argv, capture_output=True, text=True, env=dict(base_env(), **env),
+                          timeout=120, check=True)
+    return float(done.stderr.split()[-1])
+
+
+def check_logging(run, report, truth, pattern, prefix):
+    check_sum(report)
+    lines = text_of(run).splitlines()
+    first = lines[[line.startswith("Framework") for line in lines].index(True) + 1]
+    check(first.startswith("  logging "), "the first line is %r" % first)
+    group = report["groups"][0]
+    check(group["name"] == "logging", "the largest group is %s" % group["name"])
+    share = 100 * group["self_s"] / sum(g["self_s"] for g in report["groups"])
+    print("     logging %.1f %%, %.1f %% true" % (share, truth))
+    check(abs(share - truth) <= POINTS, "logging: %.2f %%, not %.2f" % (share, truth))
+    with open(os.path.join(run.dir, "calls.log")) as log:
+        calls = collections.Counter(re.findall(pattern, log.read(), re.M))
+    callers = [caller["name"] for caller in group["callers"]]
+    often = [prefix + name for name, count in calls.most_common(3)]
+    check(callers[0] in often, "called from %s; most lines are of %s" % (callers[:5], often))
+    check(sum(caller["pct"] for caller in group["callers"]) > 98, "callers: %s" % group["callers"])
+
+
+@timed
+def native_logging():
+    command = [RUN_BATT, "-c", "10"]
+    library = os.path.join(os.environ["SAMPLE_BIN"], "liblogtime.so")
+    if not os.path.exists(library):
+        raise Skip("liblogtime.so was not built: it needs gcc")
+    run, report = profile(command + ["--log=calls.log"], 1000)
+    log = "--log=" + os.path.join(run.dir, "truth.log")
+    truth = truth_of(command + [log], LD_PRELOAD=library)
+    check_logging(run, report, truth, r"DEBUG (\w+)\(", "")
+
+
+@timed
+def python_logging():
+    command = [TWIN, "-c", "40"]
+    run, report = profile([PYTHON] + command + ["--log=calls.log"], 1000)
+    log = "--log=" + os.path.join(run.dir, "truth.log")
+    truth = truth_of([PYTHON, os.path.join(HERE, "subjects", "logged.py")] + command + [log])
+    check_logging(run, report, truth, r"INFO (\w+)", "dsl.")
+    proposal = report["framework"]["count"]
+    check(proposal == "logging:*", "proposed to count %r" % proposal)
+
+
+if __name__ == "__main__":
+    main()
