@@ -11,6 +11,7 @@
 
 /* Fewer lost or cut samples than this part change no figure that is shown. */
 #define WORTH_SAYING 0.01
+#define FEW 10
 #define MOST_FILES 3
 
 static double part(uint64_t count, uint64_t whole) {
@@ -52,7 +53,7 @@ static void note_truncated(struct bp_model *model, const struct bp_sampler *sum)
 
 static void note_lost(struct bp_model *model, const struct bp_sampler *sum) {
     uint64_t dropped = sum->dropped_full + sum->dropped_busy;
-    if (part(dropped, sum->taken) > WORTH_SAYING)
+    if (dropped >= FEW && part(dropped, sum->taken) > WORTH_SAYING)
         bp_model_note(model,
                       "%llu of %llu samples are lost: no room for more stacks, or a thread "
                       "that was just starting or ending",

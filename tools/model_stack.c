@@ -14,11 +14,13 @@
 
 /* Libraries that do what they are told: their time is their caller's. */
 static const char *const runtime[] = {
-    "libc.so*", "libm.so*",   "libpthread*", "libdl.so*",    "librt.so*",    "ld-linux*",
-    "ld-*.so",  "libstdc++*", "libgcc_s*",   "linux-vdso*",  "[vdso]",       "libc++*",
-    "libasan*", "libtsan*",   "libubsan*",   "libbattprof*", "libjemalloc*", "libtcmalloc*",
+    "libc.so*",     "libm.so*",     "libpthread*",  "libdl.so*", "librt.so*",
+    "ld-linux*",    "ld-*.so",      "libstdc++*",   "libgcc_s*", "linux-vdso*",
+    "[vdso]",       "libc++*",      "libasan*",     "libtsan*",  "libubsan*",
+    "libbattprof*", "libjemalloc*", "libtcmalloc*", "libffi*",
 };
-static const char *const interpreters[] = {"python3*", "libpython3*", "pypy3*"};
+static const char *const interpreters[] = {"python3*", "libpython3*", "pypy3*", "_ctypes*",
+                                           "_cffi_backend*"};
 
 static bool is_among(const char *const *globs, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)

@@ -193,6 +193,25 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
     bp_page_wrap(page, text, 8);
 }
 
+/* A stack does not say which way its call copies: where one function calls the same for several
+ * directions the places are told once. */
+static void print_sites(const struct bp_page *page, const struct bp_model *model,
+                        const struct row *rows, uint32_t count, uint32_t number) {
+    const struct row *row = &rows[number];
+    bool shared = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == number || rows[i].sum.caller != row->sum.caller)
+            continue;
+        if (row->calls_differ || rows[i].calls_differ || rows[i].sum.call == row->sum.call) {
+            if (i < number)
+                return;
+            shared = true;
+        }
+    }
+    bp_report_sites(page, model, row->sum.caller,
+                    row->calls_differ || shared ? BP_NO_FUNCTION : row->sum.call, shared);
+}
+
 static void print_title(const struct bp_page *page, const char *text) {
     fputc('\n', page->out);
     bp_page_heading(page, text);
@@ -224,8 +243,7 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
         print_row(page, model, &rows[i], label);
         if (by_function) {
             print_details(page, model, &rows[i]);
-            bp_report_sites(page, model, rows[i].sum.caller,
-                            rows[i].calls_differ ? BP_NO_FUNCTION : rows[i].sum.call);
+            print_sites(page, model, rows, count, i);
         }
     }
     if (count > settings->top)

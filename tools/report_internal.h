@@ -60,9 +60,10 @@ void bp_report_callers(const struct bp_model *model, const struct bp_caller *cal
 /* report_device.c; each prints nothing where there is nothing. */
 /* "1.23 GB" */
 const char *bp_report_bytes(double bytes, char text[32]);
-/* report_site.c: where the copies of a caller by a CUDA call, or by any, come from. */
+/* report_site.c: where the copies of a caller by a CUDA call, or by any, come from; `shared`: those
+ * of other directions, too. */
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
-                     uint32_t call);
+                     uint32_t call, bool shared);
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);

@@ -45,13 +45,15 @@ static void print_site(const struct bp_page *page, const struct bp_copy_site *si
 }
 
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
-                     uint32_t call) {
+                     uint32_t call, bool shared) {
     uint32_t shown = 0;
     for (uint32_t i = 0; i < model->site_count; i++) {
         const struct bp_copy_site *site = &model->sites[i];
         if (site->caller != caller || (call != BP_NO_FUNCTION && site->call != call) ||
             site->step_count == 0)
             continue;
+        if (shown == 0 && shared)
+            fputs("      with the other direction:\n", page->out);
         if (shown++ < SITES)
             print_site(page, site);
     }

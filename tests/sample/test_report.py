@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from harness import CMD, PYTHON, Skip, base_env, check, execute, main, timed
+from harness import CMD, PYTHON, Skip, base_env, case, check, execute, main, timed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN_BATT = os.environ["RUN_BATT"]
@@ -20,8 +20,8 @@ def profile(argv, rate):
     return run, run.report()
 
 
-def text_of(run):
-    return subprocess.run([CMD, "report", run.profile], capture_output=True, text=True,
+def text_of(run, *options):
+    return subprocess.run([CMD, "report", *options, run.profile], capture_output=True, text=True,
                           env=dict(base_env(), LANG="C.UTF-8"), check=True).stdout
 
 
@@ -109,6 +109,48 @@ def python_logging():
     check_logging(run, report, truth, r"INFO (\w+)", "dsl.")
     proposal = report["framework"]["count"]
     check(proposal == "logging:*", "proposed to count %r" % proposal)
+
+
+def transfer_text(argv):
+    run = execute(argv, True, how="run", options=["-q", "--device", "sim:t4"], timeout=60)
+    check(run.status == 0, "status %s: %s" % (run.status, run.stderr[-400:]))
+    text = text_of(run, "--by", "transfer")
+    wide = [line for line in text.splitlines() if len(line) > 80 and not line.startswith("next:")]
+    check(not wide, "longer than 80 columns: %s" % wide)
+    return run.report()["copy_sites"], text
+
+
+def lines_with(path, pattern):
+    with open(path) as file:
+        return [number for number, line in enumerate(file, 1) if re.search(pattern, line)]
+
+
+@case
+def native_copies():
+    """The report names the lines of gpu.c that call cudaMemcpy."""
+    sites, text = transfer_text([RUN_BATT, "-c", "5", "--gpu=naive"])
+    source = os.path.join(HERE, "..", "..", "dsl", "gpu", "gpu.c")
+    calls = lines_with(source, r"cudaMemcpy\(")
+    check(len(sites) == 2, "places: %s" % sites)
+    for site in sites:
+        step = site["stack"][0]
+        check(step["line"] in calls and step["file"].endswith("gpu.c"), "%s, not %s" % (step, calls))
+        check("at gpu.c:%d run_" % step["line"] in text, "not in %s" % text)
+        functions = [step["function"] for step in site["stack"]]
+        check("batch_process_samples_gpu" in functions[1:3], "from %s" % functions)
+
+
+@case
+def python_copies():
+    """File and line of Python functions, the innermost first."""
+    subject = os.path.join(HERE, "subjects", "copies.py")
+    sites, text = transfer_text([PYTHON, subject])
+    inner = lines_with(subject, "# copy$")[0]
+    for name in ("upload", "download"):
+        line = lines_with(subject, "# %s$" % name)[0]
+        found = [s for s in sites if s["stack"][0]["line"] == inner and s["stack"][1]["line"] == line]
+        check(len(found) == 1, "%s: %s" % (name, sites))
+        check(re.search(r"from copies.py:%d \S*%s" % (line, name), text), "not in %s" % text)
 
 
 if __name__ == "__main__":

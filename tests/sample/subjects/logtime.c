@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded into run_batt --log: measures every call of dsl_log_call by hand, and prints its part of
- * the program's time in percent as the last line on stderr. The arguments are passed on as they
+ * Preloaded into run_batt --log: measures every call of dsl_log_call by hand, and prints its part
+ * of the program's time in percent as the last line on stderr. The arguments are passed on as they
  * are, up to 512 bytes of them.
  */
 #include <dlfcn.h>
