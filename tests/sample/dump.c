@@ -62,8 +62,9 @@ static void print_frame(const struct bp_profile *profile, const struct bp_profil
 static void print_sample(const struct bp_profile *profile, const struct bp_profile_thread *thread,
                          const struct bp_sample *sample) {
     printf("{\"thread\":%u,\"kind\":%u,\"count\":%" PRIu64 ",\"weight\":%" PRIu64
-           ",\"own\":%" PRIu64 ",\"node\":",
-           thread->slot, sample->kind, sample->count, sample->weight, sample->own);
+           ",\"own\":%" PRIu64 ",\"func\":%u,\"node\":",
+           thread->slot, sample->kind, sample->count, sample->weight, sample->own,
+           thread->nodes[sample->node].func);
     print_text(func_name(profile, thread->nodes[sample->node].func));
     printf(",\"frames\":[");
     for (uint32_t f = sample->frame; f != BP_NO_FRAME; f = thread->frames[f].parent) {

@@ -46,6 +46,7 @@ class Stack:
         self.names = [name(frame) for frame in self.frames]
         self.count, self.weight = sample["count"], sample["weight"]
         self.kind, self.node, self.own = sample["kind"], sample["node"], sample["own"]
+        self.func = sample["func"]  # of the node, an index
         self.truncated = self.frames[-1]["name"] if self.frames[-1]["kind"] == "truncated" else None
 
     def __str__(self):

@@ -90,6 +90,24 @@ def modules():
 
 
 @case
+def the_ledger_and_the_samples_agree():
+    """The innermost open call of the ledger is the same function as in the stack."""
+    program = os.path.join(HERE, "subjects", "pipeline", "pipeline.py")
+    for python in FOUND.values():
+        _, samples = sampled([python, program, "0.5"])
+        for leaf, node in (("deeper", "log"), ("pure", "pure"), ("framework", "")):
+            stacks = [s for s in samples.stacks if leaf in s.names]
+            check(stacks, "%s: no samples of %s" % (python, leaf))
+            for stack in stacks:
+                equal("open call while %s runs" % leaf, stack.node, node)
+                funcs = [frame["func"] for frame in stack.frames if frame["kind"] == "python"]
+                check(not node or stack.func in funcs, "%s is another function" % node)
+        names = samples.having("deeper")[0].names
+        check(is_chain(names, ["deeper", "log", "inner.<locals>.closure", "inner", "outer"]),
+              "order: %s" % names)
+
+
+@case
 def deep_recursion_is_truncated():
     for python in FOUND.values():
         for stack in run(python, "deep"):
