@@ -52,9 +52,9 @@ struct bp_diff_row {
     double new_s;
     double old_count;
     double new_count;
-    double change_s;      /* NEW minus OLD at the same speed */
-    double spread_s;      /* what change_s is without any cause */
-    double wall_change_s; /* the part of change_s in the wall split */
+    double change_s;      /* NEW minus OLD, both at the speed of OLD's first run */
+    double spread_s;      /* a change may be as large without any cause */
+    double wall_change_s; /* of the wall, and without what was lost waiting for a CPU */
     bool time_differs;
     bool count_differs;
 };
@@ -80,6 +80,7 @@ struct bp_diff {
     struct bp_diff_row *rows; /* sums first, then by falling change */
     uint32_t row_count;
     double slowness; /* of NEW against OLD */
+    double changed;  /* the same where that is too much for a machine; 0 otherwise */
     uint32_t alike;  /* functions that it was taken from; 0: too few, taken as 1 */
     double scatter;  /* relative: how far functions stray from it */
     double kinds;    /* relative: a fifth of them strays further than this */

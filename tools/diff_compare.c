@@ -16,6 +16,8 @@
 
 /* A function counts for the speed of the machine from this part of the wall on. */
 #define SPEED_PART 0.002
+/* Neighbours cost up to half; more is the program, whatever it is that all functions share. */
+#define MOST_SLOWNESS 1.7
 /* Fewer functions are no witness of the machine. */
 #define LEAST_WITNESSES 5
 /* Scatter or spread is multiplied by this: with 100 functions chance must not exceed it. */
@@ -101,6 +103,12 @@ static void find_speeds(struct bp_diff *diff, bool same_speed) {
     for (uint32_t i = 0; i < diff->run_count; i++)
         *(i < old_count ? &old_sum : &new_sum) += log(diff->runs[i].slowness);
     diff->slowness = exp(new_sum / diff->new_side.count - old_sum / old_count);
+    if (diff->slowness < MOST_SLOWNESS && diff->slowness > 1 / MOST_SLOWNESS)
+        return;
+    diff->changed = diff->slowness;
+    diff->slowness = 1;
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        diff->runs[i].slowness = 1;
 }
 
 /* Devices have clocks of their own. */
@@ -111,7 +119,8 @@ static double slowness_of(const struct bp_diff *diff, const struct bp_diff_row *
 
 /* The runs of one side. */
 struct side {
-    double mean_s; /* at the speed of the first run */
+    double mean_s; /* what is likely, at the speed of the first run */
+    double even_s; /* what was measured, at that speed */
     double raw_s;  /* the next two as measured */
     double wall_s;
     double variance; /* of a single run; 0 from one run */
@@ -128,6 +137,7 @@ static struct side sum_side(const struct bp_diff *diff, const struct bp_diff_row
         const struct bp_diff_value *value = &row->values[i];
         double slowness = slowness_of(diff, row, i);
         side.mean_s += value->likely_s / slowness / count;
+        side.even_s += value->s / slowness / count;
         side.raw_s += value->s / count;
         side.wall_s += value->wall_s / count;
         side.noise_s += value->doubt_s / slowness / count;
@@ -160,6 +170,8 @@ double bp_diff_relative_spread(const struct bp_diff *diff) {
     double spread = diff->alike ? FLOOR_SINGLE : FLOOR_UNKNOWN;
     keep_larger(&spread, SIGMAS * diff->scatter);
     keep_larger(&spread, KINDS_FACTOR * diff->kinds);
+    if (diff->changed > 0)
+        keep_larger(&spread, KINDS_FACTOR * fabs(log(diff->changed)));
     return spread;
 }
 
@@ -180,15 +192,18 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
     return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
 }
 
+/* What is shown is what was measured; what is added up is what is likely. */
 static void set_change(struct bp_diff_row *row, const struct side *old_side,
                        const struct side *new_side, double per_call_s) {
-    double more_work_s = new_side->mean_s - old_side->mean_s - per_call_s;
-    row->change_s = row->time_differs            ? new_side->mean_s - old_side->mean_s
-                    : row->in_old && row->in_new ? more_work_s
-                                                 : new_side->raw_s - old_side->raw_s;
+    double likely_s = new_side->mean_s - old_side->mean_s;
+    if (!row->in_old || !row->in_new)
+        likely_s = new_side->raw_s - old_side->raw_s;
+    else if (!row->time_differs)
+        likely_s -= per_call_s; /* more or less of the same */
     double s = old_side->raw_s + new_side->raw_s;
     double wall_s = old_side->wall_s + new_side->wall_s;
-    row->wall_change_s = s > 0 ? row->change_s * wall_s / s : 0;
+    row->wall_change_s = s > 0 ? likely_s * wall_s / s : 0;
+    row->change_s = new_side->even_s - old_side->even_s;
 }
 
 /* Counts that vary within a side say nothing. Calls are exact: more of them need no more time than

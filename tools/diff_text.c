@@ -16,6 +16,8 @@
 #define MACHINE 1.10
 /* Of the wall: less is not called faster or slower. */
 #define LEAST_PART 0.005
+/* Of the wall: calls that change less are counted, not listed. */
+#define QUIET_PART 0.001
 /* A spread that calls for repetition. */
 #define WIDE 0.2
 
@@ -113,7 +115,12 @@ static void print_machine(const struct bp_page *page, const struct bp_diff *diff
     double factor = diff->slowness > 1 ? diff->slowness : 1 / diff->slowness;
     const char *word = diff->slowness > 1 ? "slower" : "faster";
     const char *times = page->utf8 ? "×" : "x";
-    if (!diff->alike)
+    if (diff->changed)
+        snprintf(line, sizeof(line),
+                 "Functions take %.2g times as long as before, too much for the machine: something "
+                 "that most of them do has changed.",
+                 diff->changed);
+    else if (!diff->alike)
         snprintf(line, sizeof(line),
                  "Fewer than five functions are large enough to tell the speed of the machine.");
     else if (factor >= MACHINE)
@@ -208,7 +215,7 @@ static void print_per_call(const struct bp_page *page, const struct bp_diff_row 
     double scale = row->old_count > 0 && row->new_count > 0 ? row->new_count / row->old_count : 1;
     double expected_s = row->old_s * scale;
     double now_s = row->old_s + row->change_s;
-    if (!row->time_differs || !(expected_s > 0) || !(now_s > 0))
+    if (!row->time_differs || !row->in_old || !row->in_new || !(expected_s > 0) || !(now_s > 0))
         return;
     double ratio = now_s > expected_s ? now_s / expected_s : expected_s / now_s;
     fprintf(page->out, "  %.1f %s %s", ratio, page->utf8 ? "×" : "x",
@@ -243,11 +250,17 @@ static void print_row(const struct bp_page *page, const struct bp_diff_row *row)
 static void print_rows(const struct bp_page *page, const struct bp_diff *diff, const char *title,
                        bool groups, unsigned top) {
     uint32_t shown = 0;
+    uint32_t quiet = 0;
+    double wall_s = find_row(diff, BP_DIFF_WALL)->old_s;
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
         bool is_sum = row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY;
         if (is_sum || !bp_diff_differs(row) || groups != (row->kind == BP_DIFF_GROUP))
             continue;
+        if (!row->time_differs && fabs(row->wall_change_s) < QUIET_PART * wall_s) {
+            quiet++;
+            continue;
+        }
         if (shown == 0)
             print_heading(page, title, "change");
         if (shown++ < top)
@@ -255,6 +268,9 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
     }
     if (shown > top)
         fprintf(page->out, "  and %u more: --top %u\n", shown - top, shown);
+    if (quiet)
+        fprintf(page->out, "%s  %u more differ in their number of calls, not in time: --json\n",
+                shown ? "" : "\n", quiet);
 }
 
 static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
