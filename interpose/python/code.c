@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/loaded.h"
 #include "interpose/python/task.h"
 #include "interpose/sample/names.h"
 #include "interpose/task_rules.h"
@@ -209,6 +210,16 @@ struct bp_py_code *bp_py_code_see(void *code, void *globals) {
     return known;
 }
 
+/* Before 3.11 a code object does not know its class: look at all that its module has. */
+static void find_name(const struct bp_py_code *known, void *globals, const char *module) {
+    void *held;
+    if (known->qualname || !globals)
+        return;
+    if (!*bp_py_text(known->code, "co_qualname", &held))
+        bp_py_loaded_visit(globals, module, 10);
+    bp_py_drop(held);
+}
+
 static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     void *name, *file;
     char stem[NAME_SIZE];
@@ -221,6 +232,7 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     }
     what.file = bp_py_text(known->code, "co_filename", &file);
     what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
+    find_name(known, globals, what.module);
     what.name = qualified_name(known, &name);
     bp_py_stem(what.file, stem, sizeof stem);
     if ((known->chosen || known->counted || known->role >= 0) &&

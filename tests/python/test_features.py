@@ -9,7 +9,8 @@ import sys
 import pythons
 
 FEATURES = ("generators", "coroutines", "exceptions", "recursion", "deep", "threads", "handed_over",
-            "fork", "processes", "children", "signals", "collected", "tools", "looks", "late")
+            "fork", "processes", "children", "signals", "collected", "tools", "monitored", "debugged",
+            "subinterpreters", "looks", "late")
 SUBJECTS = os.path.join(pythons.HERE, "subjects")
 # Calls that are known from reading features.py: feature -> {function: calls}, over all processes.
 CALLS = {
@@ -21,6 +22,9 @@ CALLS = {
     "children": {"dsl.add": 2},
     "generators": {"dsl.guarded": 1, "dsl.delegated": 1, "dsl.identity": 10},
     "handed_over": {"dsl.numbers": 1},
+    "monitored": {"dsl.depth": 11 + 4, "dsl.numbers": 1, "dsl.fail": 3},
+    "debugged": {"dsl.add": 2, "dsl.call": 1},
+    "subinterpreters": {"dsl.add": 3, "dsl.depth": 0},
     "processes": {"dsl.add": 6, "dsl.identity": 24, "dsl.depth": 21},
 }
 

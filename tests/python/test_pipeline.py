@@ -30,7 +30,7 @@ def count(report):
     for function in report["functions"]:
         if function["name"].startswith("dsl.") and "<" not in function["name"]:
             calls[function["name"][4:]] += function["calls"]
-        if function["name"] in ("logging.Logger.info", "logging.info"):
+        if function["name"] == "logging.Logger.info":
             info += function["calls"]
     calls.pop("log_to", None)
     return calls, info

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """features.py NAME: one way of using Python, printed; the same with and without the profiler."""
 import asyncio
+import bdb
 import concurrent.futures
 import cProfile
 import gc
@@ -195,6 +196,67 @@ def tools():
     profile.runcall(dsl.listed, 5)
     stats = pstats.Stats(profile, stream=io.StringIO()).stats
     print(sorted(seen.items()), sorted((k[2], v[0]) for k, v in stats.items() if "dsl" in k[0]))
+
+
+def monitored():
+    """Somebody else's tool of sys.monitoring, with events in the same functions."""
+    monitoring = getattr(sys, "monitoring", None)
+    counts = {}
+    if monitoring:
+        def on(name):
+            def count(*_):
+                counts[name] = counts.get(name, 0) + 1
+            return count
+
+        monitoring.use_tool_id(2, "theirs")
+        events = monitoring.events
+        for event in ("PY_START", "PY_RETURN", "PY_YIELD", "PY_RESUME", "CALL", "PY_UNWIND"):
+            monitoring.register_callback(2, getattr(events, event), on(event))
+        monitoring.set_local_events(2, dsl.depth.__code__, events.PY_START | events.PY_RETURN)
+        monitoring.set_events(2, events.PY_YIELD | events.PY_UNWIND)
+    dsl.depth(10)
+    list(dsl.numbers(3))
+    try:
+        dsl.fail(2)
+    except dsl.DslError:
+        pass
+    if monitoring:
+        monitoring.set_local_events(2, dsl.depth.__code__, 0)
+        monitoring.set_events(2, 0)
+        monitoring.free_tool_id(2)
+    print(dsl.depth(3), sorted(counts.items()))
+
+
+def debugged():
+    """A debugger with a breakpoint in a DSL function."""
+    stops = []
+
+    class Debugger(bdb.Bdb):
+        def user_line(self, frame):
+            stops.append((frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno))
+            self.set_continue()
+
+    debugger = Debugger()
+    debugger.set_break(dsl.__file__, dsl.add.__code__.co_firstlineno + 1)
+    debugger.runcall(dsl.call, dsl.add, 1, 2)
+    debugger.clear_all_breaks()
+    print(stops, dsl.add(2, 2))
+
+
+def subinterpreters():
+    """Interpreters beside the main one run as they would without us."""
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    script = "import sys; sys.path.insert(0, %r); import dsl\n" \
+             "print(dsl.depth(5), dsl.add(1, 2), dsl.listed(3)); sys.stdout.flush()"
+    for _ in range(3):
+        other = interpreters.create()
+        interpreters.run_string(other, script % os.path.dirname(os.path.abspath(dsl.__file__)))
+        interpreters.destroy(other)
+        print(dsl.add(3, 4))
+        sys.stdout.flush()
 
 
 def looks():
