@@ -37,9 +37,11 @@ void bp_advise_logging(struct bp_model *model) {
     const struct bp_group *group = find_group(model, "logging");
     if (!group)
         return;
+    const char *caller = caller_of(model, group);
     bp_advise(model, function_of(group), group->wall_s, 0,
-              bp_make_text("logging: %llu calls, most of them from %s",
-                           (unsigned long long)group->calls, caller_of(model, group)),
+              group->calls ? bp_make_text("logging: %llu calls, most of them from %s",
+                                          (unsigned long long)group->calls, caller)
+                           : bp_make_text("logging: most of it called from %s", caller),
               bp_make_text("raise the level, or ask whether it is enabled before the message is "
                            "made; inside a DSL function it is paid for every call"));
 }

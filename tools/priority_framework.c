@@ -33,18 +33,22 @@ static void add(struct parts *parts, const char *label, double wall_s) {
     priorities->parts[number].wall_s += wall_s;
 }
 
-static void add_function(struct parts *parts, const struct bp_function *function) {
+static void add_part(struct parts *parts, const struct bp_model *model, const char *group,
+                     const struct bp_part *part) {
+    const struct bp_function *function = &model->functions[part->function];
     char label[400];
-    if (function->category != BP_FRAMEWORK || function->cuda || function->kind == BP_FUNC_WAIT)
+    if (part->category != BP_FRAMEWORK || function->cuda || function->kind == BP_FUNC_WAIT)
         return;
-    if (strcmp(function->group, BP_GROUP_OTHER) != 0)
-        snprintf(label, sizeof(label), "%.200s", function->group);
+    if (part->kind == BP_PART_BLOCKED)
+        snprintf(label, sizeof(label), "off the CPU, out of sight");
+    else if (strcmp(group, BP_GROUP_OTHER) != 0)
+        snprintf(label, sizeof(label), "%.200s", group);
     else if (function->kind == BP_FUNC_ROOT)
         snprintf(label, sizeof(label), "own code of %.200s", function->library);
     else
         snprintf(label, sizeof(label), "%.120s%s%.200s", function->module,
                  function->module[0] ? "." : "", function->name);
-    add(parts, label, function->wall_s);
+    add(parts, label, part->wall_s);
 }
 
 static int compare_parts(const void *a, const void *b) {
@@ -58,8 +62,9 @@ static int compare_parts(const void *a, const void *b) {
 void bp_priority_framework(struct bp_priorities *priorities, const struct bp_model *model,
                            const struct bp_levels *levels) {
     struct parts parts = {.priorities = priorities};
-    for (uint32_t i = 0; i < model->function_count; i++)
-        add_function(&parts, &model->functions[i]);
+    for (uint32_t i = 0; i < model->group_count; i++)
+        for (uint32_t k = 0; k < model->groups[i].part_count; k++)
+            add_part(&parts, model, model->groups[i].name, &model->groups[i].parts[k]);
     add(&parts, "CUDA calls: launch, allocation, context, JIT", model->cuda_api_wall_s);
     add(&parts, "waiting for kernels launched outside the DSL", model->kernel_wait_wall_s);
     add(&parts, "waiting, while no thread was busy", model->idle_s);

@@ -45,6 +45,9 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
 void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
                     size_t size);
 
+/* report_below.c: nothing where there is none. */
+void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *model);
+
 /* report_suspect.c: the pattern for run --count that would confirm the largest sampled function;
  * false if there is none worth it. */
 bool bp_report_suspect(const struct bp_model *model, char *text, size_t size);

@@ -173,6 +173,7 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     print_table(&page, model, settings);
     if (overview) {
         bp_report_candidate_line(&page, model, settings);
+        bp_report_below_dsl(&page, model);
         bp_report_task_lines(&page, model);
     }
     if (overview || is_by(settings, "transfer")) {

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Native code of other libraries that DSL functions call is not intercepted, so the ledger has its
+ * time as theirs. Samples tell it: a logger that a DSL function calls must not pass for DSL.
+ */
+#include "tools/report_internal.h"
+
+#define ROWS 4
+/* Of the wall; less is not worth a section. */
+#define SMALLEST_PART 0.01
+
+static bool is_of_others(const struct bp_model *model, const struct bp_part *part) {
+    return part->category == BP_DSL && part->kind == BP_PART_SAMPLED &&
+           model->functions[part->function].category != BP_DSL &&
+           part->wall_s >= SMALLEST_PART * model->wall_s;
+}
+
+static void print_row(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_part *part) {
+    char label[400];
+    char callers[700] = "    ";
+    char text[64];
+    char share[32];
+    bp_report_part(model, part, label, sizeof(label));
+    fputs("  ", page->out);
+    bp_page_left(page, label, 48);
+    bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text), 16);
+    bp_page_right(page, bp_page_share(part->wall_s, model->wall_s, share), 14);
+    fputc('\n', page->out);
+    bp_report_callers(model, part->callers, part->caller_count, part->self_s, callers + 4,
+                      sizeof(callers) - 4);
+    if (callers[4])
+        bp_page_wrap(page, callers, 6);
+}
+
+void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *model) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < model->part_count && shown < ROWS; i++) {
+        if (!is_of_others(model, &model->parts[i]))
+            continue;
+        if (shown++ == 0) {
+            fputc('\n', page->out);
+            bp_page_heading(page, "Counted as DSL above, but code of others");
+            bp_page_right(page, "thread time", 26);
+            bp_page_right(page, "of wall", 14);
+            fputc('\n', page->out);
+        }
+        print_row(page, model, &model->parts[i]);
+    }
+}
