@@ -206,6 +206,7 @@ static void at_exit(int status, void *unused) {
     state.ended = 1;
     if (bp_process.finish)
         bp_process.finish();
+    bp_sampler_finish();
     end_process(BP_EXITED, status);
     if (!state.config.quiet && !state.config.tree && !(bp_process.writer.header->flags & BP_FORKED))
         bp_summary_print();

@@ -7,6 +7,7 @@
  */
 #include <sys/ucontext.h>
 
+#include "interpose/sample/action.h"
 #include "interpose/sample/sampler.h"
 #include "interpose/sample/stack.h"
 #include "profile/clock.h"
@@ -80,9 +81,8 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
 
 /* Somebody else sent it: what happens is what would happen without us. */
 static void yield_to_default(int number) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
     bp_sampler_stop("the program was sent the signal of sampling");
-    sigaction(number, &action, NULL);
+    bp_action_reset(number);
     BP_SYS3(SYS_tgkill, BP_SYS0(SYS_getpid), BP_SYS0(SYS_gettid), number);
 }
 

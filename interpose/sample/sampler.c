@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "interpose/object.h"
+#include "interpose/sample/action.h"
 #include "interpose/sample/names.h"
 #include "interpose/sample/python.h"
 #include "interpose/sample/stack.h"
@@ -51,21 +52,10 @@ void bp_sampler_flag(uint32_t flag) {
 static int choose_signal(void) {
     uint64_t blocked = 0;
     BP_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, BP_KERNEL_SIGSET);
-    for (int number = HIGHEST_SIGNAL; number >= LOWEST_SIGNAL; number--) {
-        struct sigaction action;
-        if (!(blocked >> (number - 1) & 1) && sigaction(number, NULL, &action) == 0 &&
-            action.sa_handler == SIG_DFL)
+    for (int number = HIGHEST_SIGNAL; number >= LOWEST_SIGNAL; number--)
+        if (!(blocked >> (number - 1) & 1) && bp_action_get(number) == 0)
             return number;
-    }
     return 0;
-}
-
-/* All signals wait while a sample is taken: a handler of the program could leave by longjmp. */
-static int install(int number) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    action.sa_sigaction = bp_handler_take;
-    sigfillset(&action.sa_mask);
-    return sigaction(number, &action, NULL);
 }
 
 static void start(uint32_t rate) {
@@ -73,7 +63,7 @@ static void start(uint32_t rate) {
     int number = choose_signal();
     record->rate = rate;
     bp_sampling.period = 1000000000u / rate;
-    if (!number || install(number) != 0) {
+    if (!number || bp_action_set(number, bp_handler_take) != 0) {
         bp_sampler_note("the program uses or blocks all real-time signals");
         return;
     }
@@ -108,6 +98,12 @@ void bp_sampler_stop(const char *reason) {
     bp_timer_stop_all();
     bp_sampling.record->state = BP_SAMPLER_STOPPED;
     bp_sampler_note(reason);
+}
+
+void bp_sampler_finish(void) {
+    int number = bp_sampling.signal;
+    if (number && bp_action_get(number) != (uint64_t)bp_handler_take)
+        bp_sampler_stop("the program took the signal of sampling by a system call of its own");
 }
 
 void bp_sampler_before_fork(void) {

@@ -20,6 +20,9 @@ void bp_sampler_look(void);
 /* The program needs the signal: never again. */
 void bp_sampler_stop(const char *reason);
 
+/* At the end of the process: note whether the signal was still ours. */
+void bp_sampler_finish(void);
+
 /* Around fork, outside of the process lock; and in the child while it is held. */
 void bp_sampler_before_fork(void);
 void bp_sampler_after_fork(void);

@@ -46,6 +46,13 @@ def takes():
 
 
 @case
+def replaces():
+    _, sampler = both("replaces")
+    equal("state", sampler["state"], STOPPED)
+    check("system call" in sampler["reason"], sampler["reason"])
+
+
+@case
 def dies():
     both("dies", expect=-64)
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <ucontext.h>
@@ -70,6 +71,18 @@ static void takes(void) {
     }
     spin(0.2);
     printf("last: %d\n", (int)seen);
+}
+
+/* As runtimes that bring their own system calls do. */
+static void replaces(void) {
+    struct {
+        void (*handler)(int);
+        unsigned long flags, restorer, mask;
+    } ignore = {.handler = SIG_IGN};
+    spin(0.1);
+    printf("rt_sigaction: %ld\n", syscall(SYS_rt_sigaction, SIGRTMAX, &ignore, NULL, 8));
+    spin(0.1);
+    raise(SIGRTMAX);
 }
 
 static void dies(void) {
@@ -203,9 +216,10 @@ static void idles(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} modes[] = {{"asks", asks},   {"defaults", defaults},   {"takes", takes},       {"dies", dies},
-             {"waits", waits}, {"reads", reads},         {"suspends", suspends}, {"sleeps", sleeps},
-             {"small", small}, {"alternate", alternate}, {"idles", idles}};
+} modes[] = {{"asks", asks},           {"defaults", defaults}, {"takes", takes},
+             {"dies", dies},           {"waits", waits},       {"reads", reads},
+             {"suspends", suspends},   {"sleeps", sleeps},     {"small", small},
+             {"alternate", alternate}, {"idles", idles},       {"replaces", replaces}};
 
 int main(int argc, char **argv) {
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
