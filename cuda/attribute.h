@@ -62,6 +62,7 @@ struct bp_charge {
     uint32_t node;
     uint32_t owner;
     uint64_t time;
+    uint64_t began; /* the call; 0 for BP_CHARGE_HIDDEN */
 };
 
 typedef void bp_charge_fn(void *data, const struct bp_charge *charge);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda/internal.h"
+#include "interpose/source.h"
 
 #define NAMES 4096   /* of kernels that are told apart */
 #define RESERVE 64   /* items for unknown contexts, when a table is full of known ones */
@@ -186,6 +187,7 @@ uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks, uint64
     split->time += time;
     split->transfer += time;
     split->own += own;
+    bp_source_spent(work->thread, work->start, time, time, 0);
     return at;
 }
 
@@ -231,6 +233,9 @@ void bp_sums_charge(void *unused, const struct bp_charge *charge) {
     split->time += charge->time;
     split->transfer += charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0;
     split->wait += charge->kind == BP_CHARGE_WAIT ? charge->time : 0;
+    bp_source_spent(charge->thread, charge->began, charge->time,
+                    charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0,
+                    charge->kind == BP_CHARGE_WAIT ? charge->time : 0);
     if (charge->kind == BP_CHARGE_OVERHEAD && is_unexplained_wait(index)) {
         uint32_t launch = state.launches[index];
         split->wait += charge->time;

@@ -44,6 +44,11 @@ void bp_source_leave(struct bp_entry *entry, uint64_t now);
 /* Close it as left by an exception. NULL is allowed. */
 void bp_source_abort(struct bp_entry *entry);
 
+/* A CUDA call of that thread, which began then, took so much of which so much was transfer and
+ * waiting for a kernel: for the tasks that it was in. One at a time. */
+void bp_source_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t transfer,
+                     uint64_t wait);
+
 struct bp_wrap;
 
 /* A source of calls: some exports of some libraries. Its functions run below stubs, on the calling

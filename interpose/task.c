@@ -8,12 +8,14 @@
 
 #include <sys/uio.h>
 
+#include "interpose/source.h"
 #include "profile/clock.h"
 
 /* Details may cost a fiftieth of a thread's time, and this many milliseconds before that. */
 #define COST_SHARE 50
 #define COST_FREE_MS 20
 #define RANGES 256 /* with a number, open at once */
+#define RECENT 512 /* tasks that device records may come late for */
 #define NAMES 256  /* of ranges, remembered so that equal ones are written once */
 
 uint8_t bp_task_funcs[BP_FUNCTIONS];
@@ -33,6 +35,8 @@ static struct {
         uint64_t key;
         struct bp_task *item;
     } ranges[RANGES]; /* that any thread may end */
+    struct bp_task *recent[RECENT];
+    uint32_t made;
 } state;
 
 static uint64_t clock_now(void) {
@@ -157,6 +161,8 @@ static void make_item(struct bp_thread *thread, struct bp_task_open *open, const
         *open->item = item;
         bp_writer_commit(&bp_process.writer, BP_TASKS);
         ++*kept;
+        __atomic_store_n(&state.recent[state.made % RECENT], open->item, __ATOMIC_RELEASE);
+        __atomic_store_n(&state.made, state.made + 1, __ATOMIC_RELEASE);
         state.ranges[open->key % RANGES].key = open->key;
         state.ranges[open->key % RANGES].item = open->item;
     }
@@ -399,6 +405,26 @@ void bp_task_end_elsewhere(uint64_t key) {
     bp_unlock(&bp_process.lock, mask);
 }
 
+/* Newest first, up to the outermost task of the thread that began before. */
+void bp_source_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t transfer,
+                     uint64_t wait) {
+    uint32_t made = __atomic_load_n(&state.made, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < RECENT && i < made; i++) {
+        struct bp_task *task =
+            __atomic_load_n(&state.recent[(made - 1 - i) % RECENT], __ATOMIC_ACQUIRE);
+        if (!task || task->thread != thread || task->start > began)
+            continue;
+        uint64_t ended = __atomic_load_n(&task->end, __ATOMIC_ACQUIRE);
+        if (!ended || ended >= began) {
+            task->cuda += time;
+            task->transfer += transfer;
+            task->kernel_wait += wait;
+        }
+        if (task->parent == BP_NO_TASK)
+            return;
+    }
+}
+
 void bp_task_sample(struct bp_thread *thread) {
     struct bp_task_state *tasks = tasks_of(thread);
     for (uint32_t i = tasks ? tasks->count : 0; i-- > 0;)
@@ -427,6 +453,8 @@ void bp_task_after_fork(struct bp_thread *thread) {
         return;
     for (unsigned i = 0; i < RANGES; i++)
         state.ranges[i].item = NULL;
+    for (unsigned i = 0; i < RECENT; i++)
+        state.recent[i] = NULL;
     tasks->count = tasks->levels = 0;
     tasks->own = 0;
     for (unsigned i = 0; i < BP_TASK_BLOCKS; i++)

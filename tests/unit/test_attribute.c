@@ -296,7 +296,7 @@ static void brute_force(const struct scene *scene, struct sums *sums) {
                 continue;
             const struct bp_work_interval *copy = work_at(scene, BP_WORK_COPY, t, c);
             const struct bp_work_interval *kernel = work_at(scene, BP_WORK_KERNEL, t, c);
-            struct bp_charge charge = {BP_CHARGE_OVERHEAD, thread, c->node, 0, 1};
+            struct bp_charge charge = {BP_CHARGE_OVERHEAD, thread, c->node, 0, 1, 0};
             if (copy)
                 charge.kind = BP_CHARGE_TRANSFER;
             else if (kernel)

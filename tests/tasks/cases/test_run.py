@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Tasks of run_batt under `battprof run`: progress while it runs, rules from a file, a device."""
+import os
+import re
+
+from harness import case, check, equal, execute, main
+from tasks import profiles
+
+RUN_BATT = os.environ["RUN_BATT"]
+
+
+@case
+def progress():
+    run = execute([RUN_BATT, "-c", "12", "-j", "2"], True, how="run", options=["-q", "--progress"])
+    equal("status", run.status, 0)
+    lines = run.stderr.decode().splitlines()
+    found = [re.fullmatch(r"\[(\d+)\] ([0-9a-f]{8}) [0-9.]+ m?s", line) for line in lines]
+    check(all(found), "stderr: %r" % lines)
+    equal("numbers", [int(m.group(1)) for m in found], list(range(1, 13)))
+    wanted = [line.split()[0].decode() for line in run.stdout.splitlines()[:12]]
+    equal("tasks", sorted(m.group(2) for m in found), sorted(wanted))
+
+
+@case
+def rules_from_a_file():
+    def write(directory):
+        with open(os.path.join(directory, "rules.json"), "w") as file:
+            file.write('{"tasks": ["run_sample"], "phases": {"all of it": ["batt"]}}')
+    run = execute([RUN_BATT, "-c", "3"], True, how="run", options=["-q", "--rules", "rules.json"],
+                  setup=write)
+    profile, = profiles(run)
+    equal("tasks", {t["func"] for t in profile["tasks"]}, {"run_sample"})
+    equal("phases", [f["name"] for f in profile["functions"] if f["phase"] == "all of it"], ["batt"])
+
+
+@case
+def a_rule_that_is_none():
+    for option, value in (("--task", "batt(9)"), ("--phase", "batt"), ("--sample", "f(1)")):
+        run = execute([RUN_BATT], True, how="run", options=[option, value])
+        equal("status", run.status, 125)
+        check(option.encode() in run.stderr, "stderr: %r" % run.stderr)
+
+
+@case
+def time_on_a_device():
+    """What CUDA calls took in each task is what their nodes got in it."""
+    run = execute([RUN_BATT, "-c", "6", "-j", "2", "--gpu=naive"], True, how="run", timeout=60,
+                  options=["-q", "--device", "sim:t4"])
+    equal("status", run.status, 0)
+    profile, = profiles(run)
+    equal("tasks", len(profile["tasks"]), 6)
+    for task in profile["tasks"]:
+        host = sum(n["self"] for n in task["nodes"] if n["func"].startswith("cuda"))
+        check(abs(task["cuda"] - host) < 1e-6 + 0.01 * host, "cuda: %r, nodes %.9f" % (task["cuda"], host))
+        check(0 < task["transfer"] < task["cuda"], "transfer: %.9f" % task["transfer"])
+    report = run.report()
+    exposed = sum(t["exposed_s"] for t in report["transfers"].values())
+    inside = sum(t["transfer"] for t in profile["tasks"])
+    check(inside <= exposed * 1.001, "transfer in tasks %.9f, in all %.9f" % (inside, exposed))
+
+
+main()
