@@ -26,6 +26,7 @@ enum bp_diff_kind {
     BP_DIFF_FUNCTION,
     BP_DIFF_TRANSFER, /* a direction; exposed time */
     BP_DIFF_KERNEL,   /* time on the device */
+    BP_DIFF_TASK,     /* the median task */
     BP_DIFF_KINDS
 };
 

@@ -15,6 +15,9 @@
 /* A thread that loses its CPU does so for about a time slice: 3 to 4 ms here, seen as steps in the
  * self times of functions that take microseconds. */
 #define SLICE_S 0.004
+/* And now and then for longer: behind a group of others, or throttled for what is left of a tenth
+ * of a second. Any function may have been the one. */
+#define STALL_S 0.06
 /* A function whose calls are this long hides lost slices in its usual durations. */
 #define LONG_CALL_S 0.0005
 #define LEAST_CALLS 8
@@ -75,7 +78,8 @@ static double own_time(const struct bp_function *function) {
 static void find_lost(const struct bp_diff_run *run, const struct bp_function *function, double s,
                       double *least_s, double *most_s) {
     double slices = run->busy_s > 0 ? s / run->busy_s * run->lost_s / SLICE_S : 0;
-    double chance_s = SLICE_S * (3 * sqrt(slices) + 1);
+    double stall_s = run->lost_s < STALL_S ? run->lost_s : STALL_S;
+    double chance_s = SLICE_S * 3 * sqrt(slices) + stall_s;
     *most_s = SLICE_S * slices + chance_s;
     if (*most_s > run->lost_s)
         *most_s = run->lost_s;
@@ -199,10 +203,14 @@ static void add_run(struct collector *collector, uint32_t run) {
     for (int i = 0; i < BP_CATEGORIES; i++)
         add_wall(collector, run, BP_DIFF_CATEGORY, bp_category_name((enum bp_category)i),
                  model->category_s[i]);
-    add_wall(collector, run, BP_DIFF_IDLE, "waiting, no thread busy", model->idle_s);
+    /* What no thread waited for is the start and the end of processes: the kernel's. */
+    double idle_s = model->idle_s < model->waiting_s ? model->idle_s : model->waiting_s;
+    add_wall(collector, run, BP_DIFF_IDLE, "waiting, no thread busy", idle_s);
     for (uint32_t i = 0; i < model->function_count; i++)
         if (is_compared(&model->functions[i]))
             add_function(collector, run, &model->functions[i]);
+    if (model->task_summary.ended)
+        add_wall(collector, run, BP_DIFF_TASK, "median task", model->task_summary.median_s);
     add_groups(collector, run);
     add_transfers(collector, run);
     add_kernels(collector, run);

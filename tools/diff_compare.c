@@ -227,10 +227,11 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
 
 /* The wall, its parts, what may cause a change, and groups of those. */
 static int rank_of(const struct bp_diff_row *row) {
-    return row->kind == BP_DIFF_WALL       ? 0
-           : row->kind == BP_DIFF_CATEGORY ? 1
-           : row->kind != BP_DIFF_GROUP    ? 2
-                                           : 3;
+    if (row->kind == BP_DIFF_WALL)
+        return 0;
+    if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_TASK)
+        return 1;
+    return row->kind == BP_DIFF_GROUP ? 3 : 2;
 }
 
 static int compare_rows(const void *a, const void *b) {
@@ -238,7 +239,7 @@ static int compare_rows(const void *a, const void *b) {
     const struct bp_diff_row *y = b;
     if (rank_of(x) != rank_of(y))
         return rank_of(x) < rank_of(y) ? -1 : 1;
-    if (x->kind == BP_DIFF_CATEGORY) /* always there, in their own order */
+    if (rank_of(x) == 1) /* always there, in their own order */
         return strcmp(x->name, y->name);
     if (fabs(x->change_s) != fabs(y->change_s))
         return fabs(x->change_s) > fabs(y->change_s) ? -1 : 1;

@@ -12,8 +12,8 @@
 
 #define SCHEMA "battprof-diff/1"
 
-static const char *const kind_names[] = {"wall",     "category", "idle",  "group",
-                                         "function", "transfer", "kernel"};
+static const char *const kind_names[] = {"wall",     "category", "idle",   "group",
+                                         "function", "transfer", "kernel", "task"};
 
 static json_t *make_row(const struct bp_diff_row *row) {
     json_t *object = json_object();
@@ -72,7 +72,7 @@ static json_t *make_differences(const struct bp_diff *diff) {
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
         if (row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY ||
-            row->kind == BP_DIFF_GROUP || !bp_diff_differs(row))
+            row->kind == BP_DIFF_GROUP || row->kind == BP_DIFF_TASK || !bp_diff_differs(row))
             continue;
         json_array_append_new(list, make_row(row));
     }
@@ -85,7 +85,8 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
         enum bp_diff_kind kind;
     } tables[] = {{"wall", BP_DIFF_WALL},          {"categories", BP_DIFF_CATEGORY},
                   {"groups", BP_DIFF_GROUP},       {"functions", BP_DIFF_FUNCTION},
-                  {"transfers", BP_DIFF_TRANSFER}, {"kernels", BP_DIFF_KERNEL}};
+                  {"transfers", BP_DIFF_TRANSFER}, {"kernels", BP_DIFF_KERNEL},
+                  {"tasks", BP_DIFF_TASK}};
     json_t *root = json_object();
     bp_json_set_text(root, "schema", SCHEMA);
     json_object_set_new(root, "old", make_side(&diff->old_side, diff->runs));

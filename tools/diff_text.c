@@ -194,6 +194,9 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
                 strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
                 print_sum(page, names[k], row, diff->category_net_s[k], wall->old_s);
         }
+    const struct bp_diff_row *task = find_row(diff, BP_DIFF_TASK);
+    if (task)
+        print_sum(page, task->name, task, 0, wall->old_s);
 }
 
 static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
@@ -254,7 +257,8 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
     double wall_s = find_row(diff, BP_DIFF_WALL)->old_s;
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
-        bool is_sum = row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY;
+        bool is_sum =
+            row->kind == BP_DIFF_WALL || row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_TASK;
         if (is_sum || !bp_diff_differs(row) || groups != (row->kind == BP_DIFF_GROUP))
             continue;
         if (!row->time_differs && fabs(row->wall_change_s) < QUIET_PART * wall_s) {
