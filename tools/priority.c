@@ -97,14 +97,8 @@ static void set_bytes(const struct bp_model *model, struct bp_candidate *candida
         candidate->bytes[i] = known && calls > 0 ? sums[i] / calls : -1;
 }
 
-/* Calls that could be batched: those of one task, or of the run. */
-static double most_together(const struct bp_function *function) {
-    return (double)function->calls;
-}
-
 /* With the smaller of the two speed-ups: who ports a function should not be disappointed. */
-static void judge(const struct bp_device_cost *device, const struct bp_function *function,
-                  struct bp_candidate *candidate) {
+static void judge(const struct bp_device_cost *device, struct bp_candidate *candidate) {
     double bytes_s = 0;
     for (int i = 0; i < 2; i++)
         if (candidate->bytes[i] > 0)
@@ -114,9 +108,9 @@ static void judge(const struct bp_device_cost *device, const struct bp_function 
     double gain_s = candidate->call_s - work_s - bytes_s;
     candidate->device_s = latency_s + bytes_s + work_s;
     candidate->break_even = gain_s > 0 ? ceil(latency_s / gain_s) : INFINITY;
-    candidate->verdict = candidate->break_even <= 1                         ? BP_MOVE
-                         : candidate->break_even <= most_together(function) ? BP_BATCH
-                                                                            : BP_KEEP;
+    candidate->verdict = candidate->break_even <= 1                     ? BP_MOVE
+                         : candidate->break_even <= candidate->together ? BP_BATCH
+                                                                        : BP_KEEP;
 }
 
 double bp_device_latency(const struct bp_device_cost *device) {
@@ -142,8 +136,9 @@ static void add_candidate(struct bp_priorities *priorities, const struct bp_mode
         candidate->factor[i] = factors[priority][i];
         candidate->after_s[1 - i] = model->wall_s * bp_amdahl(share, factors[priority][i]);
     }
+    candidate->together = (double)function->calls / (function->tasks ? function->tasks : 1);
     set_bytes(model, candidate);
-    judge(&priorities->device, function, candidate);
+    judge(&priorities->device, candidate);
 }
 
 static int compare_candidates(const void *a, const void *b) {

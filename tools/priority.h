@@ -48,6 +48,7 @@ struct bp_candidate {
     double after_s[2]; /* wall of the run then: with the larger and the smaller speed-up */
     double bytes[2];   /* per call, in and out; -1 where unknown */
     double device_s;   /* one call on the device: launch, copies, and the work that is left */
+    double together;   /* calls that could be batched: those of a task, or of the run */
     double break_even; /* calls in a batch; INFINITY if no batch is large enough */
     enum bp_verdict verdict;
 };

@@ -22,14 +22,19 @@
 
 static bp_option_store store_levels;
 static bp_option_store store_positive;
+static bp_option_store store_time;
 
 static const struct bp_option options[] = {
     {"by", 0, "function|task|phase|thread|process|group|transfer|candidate",
      "what a row of the table is", bp_option_choice, SETTING(by)},
+    {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", store_time,
+     SETTING(budget_s)},
     {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
      SETTING(csv)},
     {"drop-outliers", 0, NULL, "everything without the tasks that stand out", bp_option_flag,
      SETTING(tasks.drop_outliers)},
+    {"grows", 0, "PHASE", "for --scale: this phase takes longer with more tasks; repeatable",
+     bp_option_list, SETTING(grows)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, SETTING(json)},
     {"levels", 0, "H,M,L", "percent of the wall for HIGH, MEDIUM and LOW priority (10,5,1)",
      store_levels, SETTING(levels)},
@@ -39,6 +44,8 @@ static const struct bp_option options[] = {
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text, SETTING(rules)},
     {"save", 0, NULL, "all tables as text to battprof_report_DATE_TIME.txt", bp_option_flag,
      SETTING(save)},
+    {"scale", 0, "TASKS", "what a run of so many tasks would take", bp_option_number,
+     SETTING(scale)},
     {"search", 's', "NAME", "functions of this name, whatever their rank; with * and ?, repeatable",
      bp_option_list, SETTING(search)},
     {"sort", 0, "self|total|calls|name", "order of functions", bp_option_choice, SETTING(sort)},
@@ -114,6 +121,23 @@ static int store_positive(const struct bp_option *option, const char *value, voi
                             value);
     *(double *)to = number;
     return 0;
+}
+
+static int store_time(const struct bp_option *option, const char *value, void *to,
+                      struct bp_error *error) {
+    static const struct {
+        const char *unit;
+        double s;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    char *end;
+    double number = strtod(value, &end);
+    for (size_t i = 0; end != value && i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && number < 1e9) {
+            *(double *)to = number * units[i].s;
+            return 0;
+        }
+    return bp_error_set(error, BP_USAGE, "--%s: '%s' is not a time; write 8h, 90m or 300s",
+                        option->name, value);
 }
 
 static int show(const struct bp_model *model, const struct bp_report_settings *settings, FILE *out,

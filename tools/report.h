@@ -27,6 +27,9 @@ struct bp_report_settings {
     struct bp_words search; /* functions to show, whatever their rank */
     struct bp_levels levels;
     struct bp_task_wishes tasks;
+    struct bp_words grows; /* phases that grow with the number of tasks */
+    unsigned scale;        /* tasks to project to; 0: none */
+    double budget_s;       /* what fits into it; 0: none */
 };
 
 /* The text report of a file or directory, for `battprof run`; `rules` NULL: the built-in ones. 0,

@@ -32,8 +32,9 @@ static void print_verdict(const struct bp_page *page, const struct bp_device_cos
         snprintf(verdict, sizeof(verdict), "keep on CPU");
         snprintf(limit, sizeof(limit), "; copying its bytes takes longer than it would save");
         if (isfinite(candidate->break_even))
-            snprintf(limit, sizeof(limit), "; a batch of %s would break even, there are %s", count,
-                     bp_page_count(function->calls, calls));
+            snprintf(limit, sizeof(limit), "; a batch of %s would break even, %s has %s", count,
+                     function->tasks ? "a task" : "the run",
+                     bp_page_count((uint64_t)candidate->together, calls));
     }
     snprintf(line, sizeof(line), "         %s: %s a call, a launch and two copies cost %s%s%s",
              verdict, bp_page_time(page, candidate->call_s, call),

@@ -33,6 +33,12 @@ void bp_report_task_lines(const struct bp_page *page, const struct bp_model *mod
 void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
 
+/* report_projection.c; each prints nothing if it was not asked for. */
+void bp_report_projection(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_report_settings *settings);
+void bp_report_budget(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
+
 /* report_candidate.c; the line is for the overview. */
 void bp_report_candidates(const struct bp_page *page, const struct bp_model *model,
                           const struct bp_report_settings *settings);

@@ -20,6 +20,12 @@ void bp_csv_write(json_t *list, FILE *out);
 json_t *bp_report_json_candidates(const struct bp_model *model,
                                   const struct bp_report_settings *settings);
 
+/* report_json_projection.c */
+json_t *bp_report_json_projection(const struct bp_model *model,
+                                  const struct bp_report_settings *settings);
+json_t *bp_report_json_budget(const struct bp_model *model,
+                              const struct bp_report_settings *settings);
+
 /* report_json_task.c */
 json_t *bp_report_json_tasks(const struct bp_model *model);
 json_t *bp_report_json_phases(const struct bp_model *model);

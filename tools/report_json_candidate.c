@@ -38,6 +38,7 @@ static json_t *make_candidate(const struct bp_model *model, const struct bp_cand
     set_known(object, "bytes_in", candidate->bytes[0]);
     set_known(object, "bytes_out", candidate->bytes[1]);
     bp_json_set(object, "device_call_s", candidate->device_s);
+    bp_json_set(object, "calls_together", candidate->together);
     set_known(object, "break_even_calls", candidate->break_even);
     bp_json_set_text(object, "verdict", verdicts[candidate->verdict]);
     return object;

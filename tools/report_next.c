@@ -25,6 +25,10 @@ static const char *choose(const struct bp_model *model, const struct bp_report_s
     };
     if (model->process_count == 0)
         return NULL;
+    if (settings->budget_s > 0)
+        return "--by candidate";
+    if (settings->scale)
+        return "--budget 8h";
     if (settings->search.count)
         return "--tree";
     for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)

@@ -62,6 +62,15 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
     }
 }
 
+/* A task that was not on a CPU and not in a call that blocks had to wait for other programs. */
+static void print_stolen(const struct bp_page *page, const struct bp_model_task *task) {
+    double stolen_s = task->duration_s - task->cpu_s - task->waiting_s - task->io_s;
+    char text[32];
+    if (task->cpu_s > 0 && task->category_s[BP_TRANSFER] == 0 && stolen_s > 0.3 * task->duration_s)
+        fprintf(page->out, "    not on a CPU for %s: other programs had it\n",
+                bp_page_time(page, stolen_s, text));
+}
+
 static void print_outlier(const struct bp_page *page, const struct bp_model *model,
                           const struct bp_task_typical *typical, const struct bp_model_task *task) {
     char label[300];
@@ -75,6 +84,7 @@ static void print_outlier(const struct bp_page *page, const struct bp_model *mod
             bp_page_share(task->wall_s, model->wall_s, share));
     print_functions(page, model, typical, task);
     print_phases(page, model, typical, task);
+    print_stolen(page, task);
 }
 
 static void print_title(const struct bp_page *page, const struct bp_model *model) {

@@ -181,6 +181,8 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
         bp_report_kernels(&page, model, settings);
         bp_report_advice(&page, model);
     }
+    bp_report_projection(&page, model, settings);
+    bp_report_budget(&page, model, settings);
     print_coverage(&page, model);
     print_sums(&page, model);
     print_in_flight(&page, model);

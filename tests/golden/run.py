@@ -17,6 +17,7 @@ OPTIONS = {
     "transfer": ["--by", "transfer"], "function": ["--by", "function"],
     "candidate": ["--by", "candidate"], "csv": ["--csv"], "task": ["--by", "task"],
     "phase": ["--by", "phase"], "task_csv": ["--by", "task", "--csv"],
+    "scale": ["--by", "phase", "--scale", "400", "--budget", "8h"],
     "candidate_csv": ["--by", "candidate", "--csv"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
 }

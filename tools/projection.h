@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run of more tasks would take, from this one: what is paid once apart from what every task
+ * costs. Tasks may run side by side; then a task costs the wall its time and the gap before the
+ * next one on the same place, divided by the number of places. A projection to the run's own number
+ * of tasks gives the run's own wall.
+ */
+#ifndef BP_TOOLS_PROJECTION_H
+#define BP_TOOLS_PROJECTION_H
+
+#include "tools/model.h"
+#include "tools/options.h"
+
+/* Fewer tasks say nothing about how they differ. */
+#define BP_PROJECTION_FEWEST 3
+
+struct bp_projection {
+    uint32_t from;   /* tasks of this run */
+    uint32_t places; /* tasks that ran side by side */
+    /* Wall that is paid once: these four, without the phases that grow, sum to once_s. */
+    double before_s; /* until the first task began */
+    double after_s;  /* after the last one ended */
+    double uneven_s; /* places that began later than the first, or had nothing to do at the end */
+    double warm_s;   /* what first tasks took longer than the others */
+    double once_s;
+    double grows_s; /* of a task: its part of phases that grow with their number */
+    double task_s;  /* mean time of a task, first ones without their warm-up */
+    double gap_s;   /* mean time between two on the same place */
+    double deviation_s;
+    double outside[BP_CATEGORIES]; /* wall outside of tasks, and in them, by category */
+    double inside[BP_CATEGORIES];
+    double outside_profiler_s;
+    double inside_profiler_s;
+    bool drifts;    /* tasks became longer or shorter beyond chance */
+    double drift_s; /* by how much from the first to the last */
+};
+
+/* What a scale gives: the wall, a 95 % interval, and the categories' parts of it. */
+struct bp_scaled {
+    uint64_t tasks;
+    double wall_s;
+    double low_s;
+    double high_s;
+    double category_s[BP_CATEGORIES];
+    double profiler_s;
+};
+
+/* False if the run has too few tasks. Nobody can tell from one run whether loading takes as long
+ * for more tasks: phases outside of tasks are paid once unless `grows` names them. */
+bool bp_projection_init(struct bp_projection *projection, const struct bp_model *model,
+                        const struct bp_words *grows);
+struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64_t tasks);
+
+/* What one more task costs the wall. */
+double bp_projection_step(const struct bp_projection *projection);
+
+/* The largest number of tasks whose run takes at most `s`, if every task took `saved_s` less of the
+ * wall; 0 if not even one does. */
+uint64_t bp_projection_fit(const struct bp_projection *projection, double s, double saved_s);
+
+/* A function's wall at a scale: what it does in tasks grows with them. */
+double bp_projection_function(const struct bp_projection *projection,
+                              const struct bp_function *function, uint64_t tasks);
+
+#endif
