@@ -103,6 +103,27 @@ static double startup_cost(const struct account *account) {
     return runs_it && cost <= (double)header->startup ? cost : 0;
 }
 
+static uint64_t count_tasks(const struct bp_profile *profile) {
+    uint64_t count = profile->task_count;
+    for (uint32_t i = 0; i < profile->task_fold_count; i++)
+        count += profile->task_folds[i].count;
+    return count;
+}
+
+/* A task is recorded before its call begins and after it ended: in its caller's time. */
+static void add_task_costs(struct account *account) {
+    const struct bp_profile *profile = account->process->profile;
+    uint64_t count = count_tasks(profile);
+    double each = count ? (double)profile->header.task_time / (double)count : 0;
+    for (uint32_t i = 0; i < profile->task_count; i++) {
+        const struct bp_task *task = &profile->tasks[i];
+        if (task->thread != account->source->slot || task->node == BP_NO_NODE)
+            continue;
+        bool is_call = task->func != BP_NO_FUNC && task->node > 0;
+        account->cost[is_call ? account->source->nodes[task->node].parent : task->node] += each;
+    }
+}
+
 /* The cost outside a call falls in its caller: the parent, or, where a function calls itself, most
  * likely the function, since inner calls are counted on the same node. */
 static void add_costs(struct account *account) {
@@ -116,6 +137,7 @@ static void add_costs(struct account *account) {
     for (uint32_t i = 0; i < account->source->sample_count; i++)
         account->cost[account->source->samples[i].node] += (double)account->source->samples[i].own;
     account->cost[0] += startup_cost(account);
+    add_task_costs(account);
 }
 
 /* What the CUDA collector took around its calls was measured; calls that it is told of go the slow
