@@ -66,6 +66,12 @@ static void describe(struct bp_model *model, struct bp_task_source *source,
         .failed = from->flags & BP_TASK_FAILED,
         .unfinished = from->flags & BP_TASK_UNFINISHED,
     };
+    /* Its part is written when it ends; until then it is what its thread usually has. */
+    if (task->unfinished && from->part == 0 && task->thread != BP_NO_THREAD) {
+        const struct bp_model_thread *thread = &model->thread_list[task->thread];
+        double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
+        task->wall_s = fmax(task->duration_s - task->waiting_s, 0) * rate;
+    }
     if (!task->name[0] && task->function != BP_NO_FUNCTION)
         task->name = model->functions[task->function].name;
 }

@@ -203,7 +203,9 @@ static void add_advice(struct bp_budget *budget, const struct bp_model *model) {
     double times = budget->known ? (double)budget->tasks / budget->projection.from : 1;
     double places = budget->known ? budget->projection.places : 1;
     for (uint32_t i = 0; i < model->advice_count && i < ADVICE_ROWS; i++)
-        add(budget, bp_copy_text(model->advice[i].what), model->advice[i].saves_s * times / places);
+        if (model->advice[i].saves_s > 0)
+            add(budget, bp_copy_text(model->advice[i].what),
+                model->advice[i].saves_s * times / places);
 }
 
 void bp_budget_init(struct bp_budget *budget, const struct bp_model *model,
