@@ -191,8 +191,8 @@ int bp_cuda_start_once(void) {
 static void note_child(void) {
     static int32_t noted;
     if (__atomic_exchange_n(&noted, bp_process.pid, __ATOMIC_RELAXED) != bp_process.pid)
-        bp_cuda_reason(BP_COLLECTOR_HOST, 0,
-                       "forked from a process that had started CUDA: host calls only");
+        bp_cuda_reason(BP_COLLECTOR_HOST, BP_COLLECTOR_FORKED,
+                       "forked from a process that had started CUDA");
 }
 
 int bp_cuda_is_collecting(void) {

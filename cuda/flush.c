@@ -107,7 +107,10 @@ static void flush_last(void) {
 }
 
 static void flush(int last) {
+    uint64_t mask = bp_lock(&bp_cuda.lock);
     uint64_t begin = bp_clock_now(bp_process.clock);
+    bp_slot_mark();
+    bp_unlock(&bp_cuda.lock, mask);
     if (last)
         flush_last();
     else

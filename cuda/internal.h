@@ -82,8 +82,8 @@ struct bp_slot {
     uint32_t sequence;
     uint8_t state; /* enum bp_slot_state; SEEN: CUPTI knows of the call */
     uint8_t class;
-    uint8_t content; /* BP_CONTENT_* of the copy, once it was hashed */
-    uint8_t returned;
+    uint8_t content;   /* BP_CONTENT_* of the copy, once it was hashed */
+    uint8_t returned;  /* 1; 2 once it is marked */
     uint32_t transfer; /* index + 1 when its record has come */
     uint32_t unused;
     uint64_t bytes; /* of the record */
@@ -96,7 +96,10 @@ struct bp_slot *bp_slot_get(uint32_t sequence);        /* NULL if it was used ag
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */
 uint64_t bp_slot_oldest(uint64_t limit);
-/* Awaited ones: those that CUPTI never spoke of, and those whose work was not over. */
+/* Before a flush: calls that have returned by now are those that it should bring. */
+void bp_slot_mark(void);
+/* Marked ones that are awaited: those that CUPTI never spoke of, and those whose work was not over.
+ */
 void bp_slot_count(uint64_t *unknown, uint64_t *running);
 void bp_slot_done(struct bp_slot *slot, uint64_t end);
 

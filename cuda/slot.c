@@ -8,8 +8,9 @@
 #include "cuda/internal.h"
 
 #define PATIENCE_S                                                                                 \
-    10                 /* with later calls done, an older one submitted nothing: it was empty, or  \
-                          recorded into a graph */
+    10 /* with later calls done, an older one submitted nothing: it was empty, or                  \
+          recorded into a graph */
+#define MARKED 2
 #define GRAPH_PART 10u /* of a second: with no record for so long, a graph's launch is over */
 
 static struct {
@@ -101,12 +102,21 @@ uint64_t bp_slot_oldest(uint64_t limit) {
     return oldest;
 }
 
+void bp_slot_mark(void) {
+    uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
+    for (uint32_t i = state.oldest + 1; state.slots && (int32_t)(next - i) >= 0; i++) {
+        struct bp_slot *slot = &state.slots[i % BP_SLOTS];
+        if (slot->sequence == i && slot->returned)
+            slot->returned = MARKED;
+    }
+}
+
 void bp_slot_count(uint64_t *unknown, uint64_t *running) {
     *unknown = *running = 0;
     uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
     for (uint32_t i = state.oldest + 1; state.slots && (int32_t)(next - i) >= 0; i++) {
         const struct bp_slot *slot = &state.slots[i % BP_SLOTS];
-        if (slot->sequence != i || !slot->returned || slot->time)
+        if (slot->sequence != i || slot->returned != MARKED || slot->time)
             continue;
         *unknown += slot->state == BP_SLOT_OPEN;
         /* What later calls have passed was empty, or recorded into a graph. */

@@ -167,6 +167,7 @@ enum bp_collector_mode {
 #define BP_COLLECTOR_HASHED 0x4u /* contents were hashed: duplicates and round trips are known */
 #define BP_COLLECTOR_FULL 0x8u   /* a table was full: contexts were folded into unknown ones */
 #define BP_COLLECTOR_SIMULATED 0x10u /* the libraries are those of cuda/sim */
+#define BP_COLLECTOR_FORKED 0x20u    /* a child of a process with CUDA: copies are not counted */
 
 /* Once per process. */
 struct bp_collector {

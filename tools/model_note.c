@@ -175,6 +175,33 @@ static void note_overhead(struct bp_model *model, const struct bp_model_process 
                       process->profile->header.pid, s, what);
 }
 
+static bool is_alike(const struct bp_model_process *a, const struct bp_model_process *b) {
+    const struct bp_collector *x = a->profile->collector, *y = b->profile->collector;
+    return x && y && x->state == y->state && strcmp(x->reason, y->reason) == 0;
+}
+
+/* Once for all processes that have no device records for the same reason. */
+static void note_host_only(struct bp_model *model, const struct bp_model_process *process,
+                           const char *reason) {
+    uint32_t others = 0;
+    char more[48] = "";
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *other = &model->processes[i];
+        if (other < process && is_alike(other, process))
+            return;
+        others += other > process && is_alike(other, process);
+    }
+    if (others)
+        snprintf(more, sizeof(more), " and %u others", others);
+    bool forked = process->profile->collector->flags & BP_COLLECTOR_FORKED;
+    bp_model_note(model, "process %d%s: no device records (%s); %s", process->profile->header.pid,
+                  more, reason,
+                  forked ? "CUDA calls are timed, copies are not counted"
+                         : "the time of a copy is its blocking call's own: kernels that the copy "
+                           "waited for are in it, and waiting for kernels is not told apart from "
+                           "the CUDA calls");
+}
+
 static void note_collector(struct bp_model *model, const struct bp_model_process *process) {
     const struct bp_collector *collector = process->profile->collector;
     int pid = process->profile->header.pid;
@@ -184,11 +211,7 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
     if (collector->state == BP_COLLECTOR_IMPORTED && collector->reason[0])
         bp_model_note(model, "imported from %s: %s", bp_base_name(collector->library), reason);
     else if (collector->state == BP_COLLECTOR_HOST)
-        bp_model_note(model,
-                      "process %d: no device records (%s); the time of a copy is its blocking "
-                      "call's own: kernels that the copy waited for are in it, and waiting for "
-                      "kernels is not told apart from the CUDA calls",
-                      pid, reason);
+        note_host_only(model, process, reason);
     if (collector->untold_copies)
         bp_model_note(model,
                       "process %d: %llu copies are not among the transfers: their arguments do not "

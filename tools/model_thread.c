@@ -134,27 +134,23 @@ static void add_costs(struct account *account) {
         account->cost[i] += calls * cost_of(account, i).inside;
         account->cost[caller] += calls * cost_of(account, i).outside;
     }
-    for (uint32_t i = 0; i < account->source->sample_count; i++)
-        account->cost[account->source->samples[i].node] += (double)account->source->samples[i].own;
+    for (uint32_t i = 0; i < account->source->sample_count; i++) {
+        const struct bp_sample *sample = &account->source->samples[i];
+        if (sample->kind != BP_SAMPLE_COPY) /* taken before the call: in its split's `own` */
+            account->cost[sample->node] += (double)sample->own;
+    }
     account->cost[0] += startup_cost(account);
     add_task_costs(account);
 }
 
-/* What the CUDA collector took around its calls was measured; calls that it is told of go the slow
- * way besides. */
+/* What the CUDA collector took around its calls was measured. */
 static void add_collector_costs(struct account *account) {
     const struct bp_profile *profile = account->process->profile;
-    const struct bp_header *header = &profile->header;
     const struct bp_node *nodes = account->source->nodes;
-    double inside = clamp_ticks(header->inside, header->slow_inside) / 256;
-    double outside = clamp_ticks(header->outside, header->slow_outside) / 256;
     for (uint32_t i = 0; i < profile->split_count; i++) {
         const struct bp_split *split = &profile->splits[i];
-        if (split->thread != account->source->slot || split->node == 0 || split->own == 0)
-            continue;
-        double calls = (double)split->calls;
-        account->cost[split->node] += calls * inside;
-        account->cost[nodes[split->node].parent] += calls * outside + (double)split->own;
+        if (split->thread == account->source->slot && split->node > 0)
+            account->cost[nodes[split->node].parent] += (double)split->own;
     }
 }
 

@@ -17,8 +17,10 @@ def timed(function):
 
 
 def on_device(argv, profiled=True, env=None, **how):
-    """Runs a subject on a T4; the run has .truth afterwards."""
-    environment = {"LD_LIBRARY_PATH": SIM, "BATTPROF_SIM": "t4", "BATTPROF_SIM_TRUTH": "truth"}
+    """Runs a subject on a T4; the run has .truth afterwards. No samples: what these take within a
+    call is own cost to the report, and a part of the call to the truth."""
+    environment = {"LD_LIBRARY_PATH": SIM, "BATTPROF_SIM": "t4", "BATTPROF_SIM_TRUTH": "truth",
+                   "BATTPROF_SAMPLE": "off"}
     environment.update(env or {})
     run = execute([subject(argv[0])] + argv[1:], profiled, env=environment, **how)
     path = os.path.join(run.dir, "truth")

@@ -27,7 +27,7 @@ class Truth:
         self.kernels = self.calls = 0
         self.queue_full = 0.0
         with open(path) as f:
-            lines = [json.loads(line) for line in f if line != "\n"]
+            lines = [json.loads(line) for line in f if line.endswith("}\n")]
         for line in lines:
             span = (line.get("start", 0), line.get("end", 0))
             if line["type"] == "call":

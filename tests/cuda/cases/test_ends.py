@@ -29,6 +29,15 @@ def exit_with_work_in_flight():
 
 
 @case
+def exit_while_others_call():
+    """Calls that go on during the last flush are not missing from it."""
+    run, report = device("others", 6)
+    check(report["transfers"]["h2d"]["count"] > 100, "no copies")
+    equal("what is said of CUPTI", [n for n in report["notes"] if "records" in n], [])
+    whole(report)
+
+
+@case
 def _exit():
     run, report = device("_exit", 4)
     equal("copies", report["transfers"]["h2d"]["count"], 12)

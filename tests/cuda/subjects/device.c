@@ -340,6 +340,22 @@ static void in_flight(void) {
     exit(3);
 }
 
+static void *copy_forever(void *unused) {
+    for (;;)
+        MUST(dsl_upload(state.other, state.host, 64));
+    return unused;
+}
+
+/* Other threads go on while the process ends. */
+static void others(void) {
+    pthread_t thread;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, copy_forever, NULL);
+    usleep(300000);
+    printf("ok\n");
+    exit(6);
+}
+
 static void leave_by__exit(void) {
     pinned();
     printf("ok\n");
@@ -365,7 +381,7 @@ static const struct {
     {"peer-access", peer_access}, {"churn", churn},           {"fork", fork_child},
     {"in-flight", in_flight},     {"_exit", leave_by__exit},  {"killed", killed},
     {"managed", managed},         {"concurrent", concurrent}, {"shapes", shapes},
-    {"content-2d", content_2d},   {"queue", queue},
+    {"content-2d", content_2d},   {"queue", queue},           {"others", others},
 };
 
 int main(int argc, char **argv) {
