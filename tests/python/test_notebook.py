@@ -41,10 +41,11 @@ CELLS = (
      "BATTPROF_DIR='inherited', BATTPROF_QUIET='1'); os.mkdir('inherited')\n"
      "subprocess.run([sys.executable, '-c', 'import dsl; dsl.add(1, 2)']).returncode", "0"),
     ("!{sys.executable} -c 'import dsl; dsl.add(1, 2); dsl.add(1, 2)'", None),
+    ("%%bash\n/usr/bin/python3 -c 'import dsl; dsl.add(1, 2)'", None),
     ("del os.environ['LD_PRELOAD'], os.environ['BATTPROF_DIR']\n"
      "battprof.report('inherited')", "dsl.add"),
     ("sum(f['calls'] for f in battprof.report('inherited').json['functions'] "
-     "if f['name'] == 'dsl.add')", "3"),
+     "if f['name'] == 'dsl.add')", "4"),
     ("battprof.load('kernel.out')", None),
     ("[dsl.add(i, i) for i in range(100)]; p = dsl.Point(4); p.double, dsl.inner(1)", "(8, 3)"),
     ("subprocess.run([sys.executable, '-c', 'import dsl; dsl.add(1, 2)']).returncode", "0"),
