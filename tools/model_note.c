@@ -133,6 +133,30 @@ static void note_folded(struct bp_model *model) {
                       (unsigned long long)threads);
 }
 
+static const char *task_rules(const struct bp_profile *profile) {
+    for (uint32_t i = 0; i < profile->variable_count; i++)
+        if (strcmp(bp_profile_string(profile, profile->variables[i].name), "BATTPROF_TASKS") == 0)
+            return bp_profile_string(profile, profile->variables[i].value);
+    return "";
+}
+
+/* Somebody asked for tasks and there are none. */
+static void note_tasks(struct bp_model *model) {
+    const char *rules = "";
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        if (profile->task_count)
+            return;
+        if (strstr(task_rules(profile), "task=") && !strstr(task_rules(profile), "task=none"))
+            rules = task_rules(profile);
+    }
+    if (*rules)
+        bp_model_note(model,
+                      "no task was seen (%s): native functions are seen where a library exports "
+                      "them, not where a program calls its own; names are globs",
+                      rules);
+}
+
 static void note_threads(struct bp_model *model) {
     uint32_t blocked = 0;
     uint32_t wrong = 0;
@@ -267,6 +291,7 @@ void bp_model_note_all(struct bp_model *model) {
         note_collector(model, &model->processes[i]);
     }
     note_folded(model);
+    note_tasks(model);
     bp_model_note_samples(model);
     note_threads(model);
     note_wall(model);

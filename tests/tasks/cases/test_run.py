@@ -42,6 +42,15 @@ def a_rule_that_is_none():
 
 
 @case
+def a_rule_that_nothing_matches():
+    run = execute([RUN_BATT, "-c", "2"], True, how="run", options=["-q", "--task", "main"])
+    check(any("no task was seen (task=main)" in note for note in run.report()["notes"]),
+          "notes: %r" % run.report()["notes"])
+    run = execute([RUN_BATT, "-c", "2"], True, how="run", options=["-q", "--task", "none"])
+    check(not any("no task" in note for note in run.report()["notes"]), "none was asked for")
+
+
+@case
 def time_on_a_device():
     """What CUDA calls took in each task is what their nodes got in it."""
     run = execute([RUN_BATT, "-c", "6", "-j", "2", "--gpu=naive"], True, how="run", timeout=60,
