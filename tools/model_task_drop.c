@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
@@ -127,6 +128,21 @@ static void take_sums(struct bp_model *model, const struct bp_model_task *task, 
     take(&process->overhead_s, task->overhead_s);
 }
 
+/* How often phases were entered by calls of the task. */
+static void take_entries(struct bp_model *model, const struct bp_model_task *task,
+                         const struct bp_task_growth *growth) {
+    const struct bp_profile *profile = model->processes[task->process].profile;
+    const struct bp_profile_thread *source = model->thread_list[task->thread].source;
+    for (uint32_t i = 0; i < growth->count; i++) {
+        const struct bp_func *func = &profile->funcs[source->nodes[growth->nodes[i].node].func];
+        const char *name = bp_profile_string(profile, func->phase);
+        for (uint32_t k = 0; func->phase && k < model->phase_count; k++)
+            if (strcmp(model->phases[k].name, name) == 0 &&
+                model->phases[k].count >= growth->nodes[i].calls)
+                model->phases[k].count -= growth->nodes[i].calls;
+    }
+}
+
 static void drop(struct bp_model *model, struct bp_model_task *task,
                  const struct bp_task_source *source, const double *rates) {
     struct bp_model_thread *thread = &model->thread_list[task->thread];
@@ -143,6 +159,7 @@ static void drop(struct bp_model *model, struct bp_model_task *task,
         take_node(model, task->thread, node, growth.nodes[i].calls, growth.self_s[i], rate);
     }
     take_totals(model, task->thread, &growth);
+    take_entries(model, task, &growth);
     bp_task_growth_fini(&growth);
     double part_s = (busy_s + task->overhead_s) * rate;
     take(&model->overhead_wall_s, task->overhead_s * rate);
