@@ -13,6 +13,7 @@ struct block {
 static struct {
     struct block first;
     uint32_t count;
+    uint32_t generation;
 } state;
 
 static struct bp_table *place(uint32_t index, int make) {
@@ -62,6 +63,11 @@ void bp_tables_remove(uint64_t low) {
         if (table->low == low)
             __atomic_store_n(&table->high, 0, __ATOMIC_RELEASE);
     }
+    __atomic_fetch_add(&state.generation, 1, __ATOMIC_RELEASE);
+}
+
+uint32_t bp_tables_generation(void) {
+    return __atomic_load_n(&state.generation, __ATOMIC_ACQUIRE);
 }
 
 const struct bp_table *bp_tables_find(uint64_t pc) {

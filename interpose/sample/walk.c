@@ -177,11 +177,22 @@ static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
     return apply_step(walk, step, registers) && registers->r[BP_REG_RSP] > sp;
 }
 
+/* Another object may be where an unloaded one was. */
+static void forget_unloaded(struct bp_walk *walk) {
+    uint32_t generation = bp_tables_generation();
+    if (walk->generation == generation)
+        return;
+    for (unsigned i = 0; i < BP_WALK_CACHE; i++)
+        walk->steps[i].pc = 0;
+    walk->generation = generation;
+}
+
 void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from) {
     struct bp_cfi_registers registers = *from;
     enum bp_exactness exact = BP_INSTRUCTION;
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
+    forget_unloaded(walk);
     /* The bound on steps is for frames of our own, which are not counted. */
     for (unsigned steps = 0; registers.r[BP_REG_RA]; steps++) {
         if (walk->count == BP_WALK_DEPTH || steps == 2 * BP_WALK_DEPTH) {

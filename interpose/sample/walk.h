@@ -45,6 +45,7 @@ struct bp_walk {
     struct bp_cfi cfi;
     struct bp_walk_step steps[BP_WALK_CACHE];
     struct bp_place places[BP_WALK_DEPTH];
+    uint32_t generation; /* of the tables that `steps` come from */
     uint32_t count;
     uint32_t truncation; /* enum bp_truncation, or BP_TRUNCATIONS: the stack is whole */
 };

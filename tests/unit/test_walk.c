@@ -25,6 +25,7 @@ void *bp_pages_new(uint64_t size) {
 static struct bp_walk walk;
 static void *theirs[BP_WALK_DEPTH];
 static int their_count;
+static uint64_t executable_low;
 
 static int add_object(struct dl_phdr_info *info, size_t size, void *unused) {
     struct bp_elf elf = {.base = info->dlpi_addr,
@@ -40,6 +41,11 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *unused) {
         elf.low = low < elf.low ? low : elf.low;
         if (low + info->dlpi_phdr[i].p_memsz > elf.high)
             elf.high = low + info->dlpi_phdr[i].p_memsz;
+    }
+    if ((uint64_t)add_object >= elf.low && (uint64_t)add_object < elf.high) {
+        if (executable_low)
+            return 0;
+        executable_low = elf.low;
     }
     bp_tables_add(&elf);
     return 0;
@@ -180,6 +186,16 @@ static void memory_that_is_not_there(void) {
     CHECK(!bp_safe_load(&safe, at + 8, &value));
 }
 
+/* What was remembered of an object that is gone is not used again. */
+static void unloaded(void) {
+    recurse(5, look);
+    compare(0);
+    bp_tables_remove(executable_low);
+    recurse(5, look);
+    CHECK_EQUAL(walk.truncation, BP_TRUNCATED_WALK);
+    CHECK_EQUAL(walk.count, 1);
+}
+
 int main(void) {
     dl_iterate_phdr(add_object, NULL);
     backtrace(theirs, BP_WALK_DEPTH); /* loads libgcc */
@@ -191,5 +207,6 @@ int main(void) {
     RUN(too_deep);
     RUN(nonsense);
     RUN(memory_that_is_not_there);
+    RUN(unloaded);
     return test_result();
 }
