@@ -28,6 +28,7 @@ class Merge(CommandTest):
         for key in ("wall_s", "thread_s", "cpu_s", "processes", "threads"):
             self.assertAlmostEqual(whole[key], sum(part[key] for part in parts), 6, key)
         self.assertLess(abs(whole["unsplit_s"]), 0.005 * whole["wall_s"])
+        self.assertEqual({row["rank"] for row in whole["process_list"]}, {0, 1})
         self.assertEqual(sum(row["processes"] for row in whole["roles"]),
                          len(whole["process_list"]))
         self.assertAlmostEqual(sum(row["threads_lifetime_s"] for row in whole["roles"]),
