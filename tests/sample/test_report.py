@@ -14,8 +14,8 @@ TWIN = os.path.join(HERE, "..", "..", "dsl", "python", "run_batt.py")
 POINTS = 2.0
 
 
-def profile(argv, rate):
-    run = execute(argv, True, env={"BATTPROF_SAMPLE": str(rate)}, timeout=120)
+def profile(argv, rate, **how):
+    run = execute(argv, True, env={"BATTPROF_SAMPLE": str(rate)}, timeout=120, **how)
     check(run.status == 0, "status %s: %s" % (run.status, run.stderr[-400:]))
     return run, run.report()
 
@@ -63,23 +63,22 @@ def python_shares():
     check_shares([PYTHON, os.path.join(HERE, "subjects", "shares.py")])
 
 
-def truth_of(argv, **env):
-    """What a program that measures itself says last."""
-    done = subprocess.run(argv, capture_output=True, text=True, env=dict(base_env(), **env),
-                          timeout=120, check=True)
-    return float(done.stderr.split()[-1])
-
-
-def check_logging(run, report, truth, pattern, prefix):
+def check_logging(run, report, pattern, prefix):
+    """The truth is what the same run has measured by hand: another one would meet another load."""
+    truth = float(run.stderr.split()[-1])
     check_sum(report)
     lines = text_of(run).splitlines()
     first = lines[[line.startswith("Framework") for line in lines].index(True) + 1]
     check(first.startswith("  logging "), "the first line is %r" % first)
     group = report["groups"][0]
     check(group["name"] == "logging", "the largest group is %s" % group["name"])
-    share = 100 * group["self_s"] / sum(g["self_s"] for g in report["groups"])
-    print("     logging %.1f %%, %.1f %% true" % (share, truth))
-    check(abs(share - truth) <= POINTS, "logging: %.2f %%, not %.2f" % (share, truth))
+    self_s = sum(g["self_s"] for g in report["groups"])
+    share = 100 * group["self_s"] / self_s
+    # By hand the profiler's own cost is measured with it; the report has taken that out.
+    least = 100 * (truth / 100 * (self_s + report["overhead_s"]) - report["overhead_s"]) / self_s
+    print("     logging %.1f %%, by hand %.1f to %.1f %%" % (share, least, truth))
+    check(least - POINTS <= share <= truth + POINTS,
+          "logging: %.2f %%, by hand %.2f to %.2f" % (share, least, truth))
     with open(os.path.join(run.dir, "calls.log")) as log:
         calls = collections.Counter(re.findall(pattern, log.read(), re.M))
     callers = [caller["name"] for caller in group["callers"]]
@@ -90,23 +89,18 @@ def check_logging(run, report, truth, pattern, prefix):
 
 @timed
 def native_logging():
-    command = [RUN_BATT, "-c", "10"]
     library = os.path.join(os.environ["SAMPLE_BIN"], "liblogtime.so")
     if not os.path.exists(library):
         raise Skip("liblogtime.so was not built: it needs gcc")
-    run, report = profile(command + ["--log=calls.log"], 1000)
-    log = "--log=" + os.path.join(run.dir, "truth.log")
-    truth = truth_of(command + [log], LD_PRELOAD=library)
-    check_logging(run, report, truth, r"DEBUG (\w+)\(", "")
+    run, report = profile([RUN_BATT, "-c", "10", "--log=calls.log"], 1000, preload=[library])
+    check_logging(run, report, r"DEBUG (\w+)\(", "")
 
 
 @timed
 def python_logging():
-    command = [TWIN, "-c", "40"]
-    run, report = profile([PYTHON] + command + ["--log=calls.log"], 1000)
-    log = "--log=" + os.path.join(run.dir, "truth.log")
-    truth = truth_of([PYTHON, os.path.join(HERE, "subjects", "logged.py")] + command + [log])
-    check_logging(run, report, truth, r"INFO (\w+)", "dsl.")
+    subject = os.path.join(HERE, "subjects", "logged.py")
+    run, report = profile([PYTHON, subject, TWIN, "-c", "40", "--log=calls.log"], 1000)
+    check_logging(run, report, r"INFO (\w+)", "dsl.")
     proposal = report["framework"]["count"]
     check(proposal == "logging:*", "proposed to count %r" % proposal)
 
