@@ -245,7 +245,8 @@ void bp_model_split_wall(struct bp_model *model) {
                                               : 0;
     const struct bp_header *first = model->work->tree_count
                                         ? &model->work->trees[0].owner->profile->header
-                                        : &model->processes[0].profile->header;
+                                    : model->process_count ? &model->processes[0].profile->header
+                                                           : NULL;
     for (uint32_t i = 0; i < model->process_count; i++) {
         struct bp_model_process *process = &model->processes[i];
         const struct bp_header *header = &process->profile->header;
