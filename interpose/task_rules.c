@@ -152,7 +152,8 @@ static int is_named(const struct rule *rule, const char *name) {
 static int find_role(const struct bp_task_role *role) {
     for (unsigned i = 0; i < state.role_count; i++)
         if (state.roles[i].flags == role->flags && state.roles[i].phase == role->phase &&
-            state.roles[i].argument_name == role->argument_name)
+            state.roles[i].argument_name == role->argument_name &&
+            state.roles[i].glob == role->glob)
             return (int)i;
     if (state.role_count == BP_TASK_ROLES)
         return -1;
@@ -169,7 +170,7 @@ static int keep_role(const struct bp_task_role *role) {
 
 int bp_task_role_of(enum bp_task_world world, const char *where, const char *alias,
                     const char *name, int at_home) {
-    struct bp_task_role role = {.argument_name = "", .phase = ""};
+    struct bp_task_role role = {.argument_name = "", .phase = "", .glob = ""};
     int guessed = 0;
     for (unsigned i = 0; i < state.count; i++) {
         const struct rule *rule = &state.rules[i];
@@ -180,6 +181,7 @@ int bp_task_role_of(enum bp_task_world world, const char *where, const char *ali
         if (rule->flag == BP_FUNC_TASK) {
             role.argument_name = rule->argument;
             role.argument = (uint8_t)atoi(rule->argument);
+            role.glob = rule->wild ? rule->function : "";
             guessed = rule->by_default && rule->wild;
         }
         if (rule->flag == BP_FUNC_PHASE)

@@ -20,6 +20,7 @@ struct bp_task_role {
     uint8_t argument;          /* number of the argument; 0: by name, or guess */
     const char *argument_name; /* "" without */
     const char *phase;         /* "" without */
+    const char *glob;          /* that made it a task; "" if its name did */
 };
 
 enum bp_task_world { BP_TASK_NATIVE, BP_TASK_PYTHON, BP_TASK_RANGE };

@@ -238,7 +238,7 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     if ((known->chosen || known->counted || known->role >= 0) &&
         strncmp(what.module, "__m", 3) == 0)
         what.module = stem; /* run as a script: __main__ says nothing */
-    struct bp_stub *stub = bp_source_function(&what);
+    struct bp_stub *stub = bp_py_task_announce(known, &what);
     if (stub) {
         bp_py_frames[stub->func] = known->chosen ? BP_PY_FRAME_DSL : BP_PY_FRAME_OTHER;
         bp_names_note(what.file, what.line, what.name, stub->func);

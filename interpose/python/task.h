@@ -15,6 +15,11 @@ int bp_py_task_in_globals(void *globals);
 /* The role of a function, -1: none. */
 int bp_py_task_role(const char *module, const char *file, const char *qualname);
 
+/* bp_source_function, but all functions of a module that one glob makes tasks (solve_*) are one
+ * function in the tree, named by the glob. Each task is named by its own. */
+struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
+                                    struct bp_source_function *what);
+
 /* The call of `entry`, just opened, is a task: find its id and begin it. `frame` is CPython's, with
  * its local variables at `locals`; NULL: the present one, asked by name (3.12 and later). */
 void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, void *frame,
