@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of rules and what they share. Advice is sorted by what it saves; warnings about the
- * measurement come first, since they decide whether the rest can be believed.
+ * measurement come first, since they decide whether the rest can be believed; what saves nothing by
+ * itself comes last.
  */
 #include "tools/advise.h"
 
@@ -66,15 +67,20 @@ void bp_advise_warning(struct bp_model *model, char *what, char *why) {
         .level = "warning", .what = what, .why = why, .function = BP_NO_FUNCTION};
 }
 
-static bool is_warning(const struct bp_advice *advice) {
-    return strcmp(advice->level, "warning") == 0;
+void bp_advise_remark(struct bp_model *model, char *what, char *why) {
+    *append(model) =
+        (struct bp_advice){.level = "remark", .what = what, .why = why, .function = BP_NO_FUNCTION};
+}
+
+static int rank(const struct bp_advice *advice) {
+    return strcmp(advice->level, "warning") == 0 ? 0 : strcmp(advice->level, "remark") == 0 ? 2 : 1;
 }
 
 static int compare_advice(const void *a, const void *b) {
     const struct bp_advice *x = a;
     const struct bp_advice *y = b;
-    if (is_warning(x) != is_warning(y))
-        return is_warning(x) ? -1 : 1;
+    if (rank(x) != rank(y))
+        return rank(x) - rank(y);
     if (x->saves_s != y->saves_s)
         return x->saves_s > y->saves_s ? -1 : 1;
     return strcmp(x->what, y->what);

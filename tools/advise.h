@@ -16,6 +16,7 @@ void bp_advise(struct bp_model *model, uint32_t function, double saves_s, uint64
 
 /* About the measurement itself: level "warning", no saving. Takes the texts. */
 void bp_advise_warning(struct bp_model *model, char *what, char *why);
+void bp_advise_remark(struct bp_model *model, char *what, char *why);
 
 /* The rules, by file. */
 void bp_advise_transfers(struct bp_model *model);

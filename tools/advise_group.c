@@ -135,7 +135,7 @@ void bp_advise_idle_device(struct bp_model *model) {
         const struct bp_model_device *device = &model->devices[i];
         if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->wall_s)
             continue;
-        bp_advise_warning(
+        bp_advise_remark(
             model,
             bp_make_text("%s was idle for %.0f %% of the wall", device->name,
                          100 * (1 - device->busy_s / model->wall_s)),

@@ -37,9 +37,6 @@ static void note_state(struct bp_model *model) {
 
 static void note_truncated(struct bp_model *model, const struct bp_sampler *sum) {
     const uint64_t *truncated = sum->truncated;
-    if (truncated[BP_TRUNCATED_UNWINDER] > 0)
-        bp_model_note(model, "libunwind.so.8 was not found, so callers of native functions are not "
-                             "known: apt-get install libunwind8");
     if (part(truncated[BP_TRUNCATED_DEPTH], sum->taken) > WORTH_SAYING)
         bp_model_note(model,
                       "%.0f %% of the sampled stacks were too deep: their outermost callers "

@@ -299,8 +299,8 @@ void bp_report_advice(const struct bp_page *page, const struct bp_model *model) 
         const struct bp_advice *advice = &model->advice[i];
         char line[1200];
         char saves[32];
-        if (strcmp(advice->level, "warning") == 0)
-            snprintf(line, sizeof(line), "  warning: %s: %s", advice->what, advice->why);
+        if (strcmp(advice->level, "warning") == 0 || strcmp(advice->level, "remark") == 0)
+            snprintf(line, sizeof(line), "  %s: %s: %s", advice->level, advice->what, advice->why);
         else
             snprintf(line, sizeof(line), "  up to %s: %s: %s",
                      bp_page_time(page, advice->saves_s, saves), advice->what, advice->why);
