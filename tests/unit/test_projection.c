@@ -157,9 +157,13 @@ static void candidates(void) {
     };
     for (size_t i = 0; i < 5; i++)
         functions[i].library = functions[i].module = functions[i].group = "";
+    struct bp_part part = {.function = 4, .category = BP_FRAMEWORK, .self_s = 2, .wall_s = 2};
+    struct bp_group group = {.name = "logging", .parts = &part, .part_count = 1};
     begin(0);
     model.functions = functions;
     model.function_count = 5;
+    model.groups = &group;
+    model.group_count = 1;
     model.wall_s = 10;
     struct bp_priorities *priorities = bp_priorities_new(&model, &BP_DEFAULT_LEVELS);
     const struct bp_candidate *list = priorities->candidates;
@@ -179,6 +183,7 @@ static void candidates(void) {
     CHECK_NEAR(list[2].break_even, 240, 1);
     CHECK(!priorities->device.launch_known && !priorities->device.copy_known[0]);
     CHECK_EQUAL(priorities->part_count, 1);
+    CHECK(strcmp(priorities->parts[0].label, "logging") == 0);
     CHECK_NEAR(priorities->parts[0].half_s, 9, 1e-9);
     CHECK_NEAR(priorities->parts[0].without_s, 8, 1e-9);
     bp_priorities_free(priorities);
