@@ -150,7 +150,7 @@ static int kind_of(const struct bp_py_code *known, const char *name) {
 }
 
 /* As CPython keeps it since 3.11, as we found it before, or at least the name. */
-static const char *qualified_name(const struct bp_py_code *known, void **held) {
+const char *bp_py_code_name(const struct bp_py_code *known, void **held) {
     *held = NULL;
     if (known->qualname)
         return known->qualname;
@@ -167,7 +167,7 @@ static uint16_t counted(const struct bp_py_code *known, const char *module, cons
     if (!bp_py_choose_counted(module, file, NULL) ||
         !(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
         return 0;
-    uint16_t flags = bp_py_choose_counted(module, file, qualified_name(known, &held));
+    uint16_t flags = bp_py_choose_counted(module, file, bp_py_code_name(known, &held));
     bp_py_drop(held);
     return flags;
 }
@@ -178,7 +178,7 @@ static void find_role(struct bp_py_code *known, const char *module, const char *
     known->role = -1;
     if (!(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
         return;
-    known->role = (int16_t)bp_py_task_role(module, file, qualified_name(known, &held));
+    known->role = (int16_t)bp_py_task_role(module, file, bp_py_code_name(known, &held));
     bp_py_drop(held);
     known->task = known->role >= 0 && !known->generator &&
                   bp_task_role((unsigned)known->role)->flags & BP_FUNC_TASK;
@@ -233,7 +233,7 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     what.file = bp_py_text(known->code, "co_filename", &file);
     what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
     find_name(known, globals, what.module);
-    what.name = qualified_name(known, &name);
+    what.name = bp_py_code_name(known, &name);
     bp_py_stem(what.file, stem, sizeof stem);
     if ((known->chosen || known->counted || known->role >= 0) &&
         strncmp(what.module, "__m", 3) == 0)

@@ -103,6 +103,9 @@ struct bp_py_code *bp_py_code_see(void *code, void *globals);
 /* Announce its function to the profile, when its first frame opens. NULL: no frames of it. */
 struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals);
 
+/* Its qualified name, or its plain one before 3.11 where that is all that is known. Drop `held`. */
+const char *bp_py_code_name(const struct bp_py_code *known, void **held);
+
 /* Its function is `stub`: from now on its calls are frames. */
 void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub);
 

@@ -226,26 +226,25 @@ struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
     return alike->stub;
 }
 
-static void find_function_name(const struct bp_py_code *known, char *text) {
-    void *held;
-    bp_task_read_text((uint64_t)bp_py_text(known->code, "co_name", &held), text, 1);
-    bp_py_drop(held);
-}
-
 void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, void *frame,
                       unsigned locals) {
     struct bp_py_error error;
     char id[BP_TASK_TEXT] = "";
+    const char *name = "";
+    void *held = NULL;
     struct call call = {known->code, frame, locals};
     bp_py_error_save(&error);
     if (!types.str)
         find_types(known->code);
     find_id(&call, bp_task_role((unsigned)known->role), id);
-    if (!*id && known->stub == state.alike[known->role].stub)
-        find_function_name(known, id);
-    bp_py_error_restore(&error);
-    struct bp_task_what what = {
-        .entry = entry, .func = ((const struct bp_node *)entry->node)->func, .id = id, .name = ""};
+    if (known->stub == state.alike[known->role].stub)
+        name = bp_py_code_name(known, &held);
+    struct bp_task_what what = {.entry = entry,
+                                .func = ((const struct bp_node *)entry->node)->func,
+                                .id = id,
+                                .name = name};
     bp_task_begin(bp_self, &what);
+    bp_py_drop(held);
+    bp_py_error_restore(&error);
     bp_source_tell(entry, bp_task_stub_kind((unsigned)known->role));
 }

@@ -81,8 +81,6 @@ void bp_sampler_init(const char *text) {
     bp_unlock(&bp_process.lock, mask);
     if (rate)
         start(rate);
-    else
-        bp_sampler_note("not asked for");
 }
 
 void bp_sampler_look(void) {

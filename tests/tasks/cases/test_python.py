@@ -72,7 +72,8 @@ def left_by_an_exception(run):
 def which_functions(run):
     profile, = run("others", "task=tasks_python:Runner.*;task=generates;task=other:run_one;"
                              "phase=one=run_one")
-    equal("tasks", [(t["func"], t["id"]) for t in profile["tasks"]], [("Runner.run", "method")])
+    equal("tasks", [(t["func"], t["name"], t["id"]) for t in profile["tasks"]],
+          [("Runner.*", "Runner.run", "method")])
     equal("phases", [(f["name"], f["phase"]) for f in profile["functions"] if f["phase"]],
           [("run_one", "one")])
     profile, = run("others", "task=none")
