@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "profile/items.h"
+#include "profile/reader.h"
 
 void builder_init(struct builder *builder) {
     builder->data = calloc(1, BP_PAGE);
@@ -118,4 +119,15 @@ int builder_write(const struct builder *builder, const char *path) {
     int result = write_all(fd, builder);
     close(fd);
     return result;
+}
+
+struct bp_profile *builder_read(const struct builder *builder) {
+    struct bp_profile *profile = NULL;
+    struct bp_read_error error;
+    int fd = builder_open(builder);
+    if (fd < 0 || bp_profile_read_fd(fd, &profile, &error))
+        profile = NULL;
+    if (fd >= 0)
+        close(fd);
+    return profile;
 }

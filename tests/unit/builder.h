@@ -42,4 +42,7 @@ void builder_names(struct builder *builder);
 int builder_open(const struct builder *builder);
 int builder_write(const struct builder *builder, const char *path);
 
+/* What the reader makes of it; NULL if it refuses it. */
+struct bp_profile *builder_read(const struct builder *builder);
+
 #endif

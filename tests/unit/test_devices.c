@@ -15,15 +15,6 @@
 
 #define MS UINT64_C(1000000)
 
-static struct bp_profile *read_back(struct builder *builder) {
-    struct bp_profile *profile = NULL;
-    struct bp_read_error error;
-    int fd = builder_open(builder);
-    CHECK_EQUAL(bp_profile_read_fd(fd, &profile, &error), 0);
-    close(fd);
-    return profile;
-}
-
 /* A thread of 1 s: root 300 ms, f0 (DSL) 200 ms, below it f1, a CUDA call, 500 ms. */
 static void build(struct builder *builder) {
     builder_init(builder);
@@ -60,7 +51,7 @@ static void contexts_that_do_not_exist(void) {
     chunk = builder_chunk(&builder, BP_WAITS, BP_NO_THREAD, 1, 1);
     *(struct bp_wait *)builder_item(&builder, chunk, 0) =
         (struct bp_wait){.node = 2, .launch_thread = 5, .time = 7};
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->transfer_count, 3);
     CHECK_EQUAL(profile->transfers[0].node, 2);
     CHECK_EQUAL(profile->transfers[0].source, BP_MEMORY_PINNED);

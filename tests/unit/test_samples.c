@@ -12,15 +12,6 @@
 #include "tests/unit/builder.h"
 #include "tests/unit/test.h"
 
-static struct bp_profile *read_back(struct builder *builder) {
-    struct bp_profile *profile = NULL;
-    struct bp_read_error error;
-    int fd = builder_open(builder);
-    CHECK_EQUAL(bp_profile_read_fd(fd, &profile, &error), 0);
-    close(fd);
-    return profile;
-}
-
 /* Two threads of three nodes each. */
 static void build(struct builder *builder) {
     builder_init(builder);
@@ -52,7 +43,7 @@ static void as_written(void) {
     struct bp_sampler *item = builder_item(&builder, sampler, 0);
     *item = (struct bp_sampler){.state = BP_SAMPLER_ON, .rate = 200, .taken = 5};
     memset(item->reason, 'x', sizeof(item->reason));
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_TEXT(profile->missing, "");
     CHECK_EQUAL(profile->threads[0].frame_count, 0);
     CHECK_EQUAL(profile->threads[0].sample_count, 0);
@@ -85,7 +76,7 @@ static void indices_that_lead_nowhere(void) {
     sample[0] = (struct bp_sample){.node = 3, .frame = 0, .count = 1};
     sample[1] = (struct bp_sample){.node = 0, .frame = 6, .count = 1};
     sample[2] = (struct bp_sample){.node = 1, .frame = 5, .count = 9};
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     const struct bp_profile_thread *thread = &profile->threads[0];
     CHECK_EQUAL(thread->frame_count, 6);
     CHECK_EQUAL(thread->frames[0].parent, BP_NO_FRAME);

@@ -12,15 +12,6 @@
 #include "tests/unit/builder.h"
 #include "tests/unit/test.h"
 
-static struct bp_profile *read_back(struct builder *builder) {
-    struct bp_profile *profile = NULL;
-    struct bp_read_error error;
-    int fd = builder_open(builder);
-    CHECK_EQUAL(bp_profile_read_fd(fd, &profile, &error), 0);
-    close(fd);
-    return profile;
-}
-
 /* A thread with a root and two nodes, of a process of one second; room for four tasks. */
 static struct bp_task *build(struct builder *builder) {
     builder_init(builder);
@@ -62,7 +53,7 @@ static void details_that_do_not_exist(void) {
     tasks[2].first_detail = UINT32_MAX;
     tasks[2].detail_count = UINT32_MAX;
     tasks[3].detail_count = 1; /* one more than all of them together */
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->task_count, 4);
     CHECK_EQUAL(profile->tasks[0].detail_count, 2);
     CHECK_EQUAL(profile->task_nodes[profile->tasks[0].first_detail + 1].self, 10);
@@ -85,7 +76,7 @@ static void contexts_that_do_not_exist(void) {
     tasks[2].node = 3;
     tasks[2].func = 1000;
     tasks[3].end = 1; /* before its start */
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->tasks[0].parent, BP_NO_TASK);
     CHECK_EQUAL(profile->tasks[1].thread, BP_NO_THREAD);
     CHECK_EQUAL(profile->tasks[1].node, BP_NO_NODE);
@@ -102,7 +93,7 @@ static void unfinished(void) {
     struct builder builder;
     struct bp_task *tasks = build(&builder);
     tasks[3].end = 0;
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->tasks[3].end, 2000000000);
     CHECK(profile->tasks[3].flags & BP_TASK_UNFINISHED);
     CHECK(!(profile->tasks[2].flags & BP_TASK_UNFINISHED));
@@ -110,7 +101,7 @@ static void unfinished(void) {
     builder_header(&builder)->state = BP_RUNNING;
     builder_header(&builder)->end = 0;
     builder_header(&builder)->last.ticks = 1700000000;
-    profile = read_back(&builder);
+    profile = builder_read(&builder);
     CHECK_EQUAL(profile->tasks[3].end, 1700000000);
     bp_profile_free(profile);
     builder_fini(&builder);
@@ -146,7 +137,7 @@ static void unfinished_details(void) {
                           .parent = builder_address(&builder, entries, 0),
                           .node = builder_address(&builder, nodes, 2)};
     thread->current = builder_address(&builder, entries, 1);
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     const struct bp_task *task = &profile->tasks[3];
     CHECK_EQUAL(task->detail_count, 2);
     CHECK(task->flags & BP_TASK_DETAILED);
@@ -164,7 +155,7 @@ static void unfinished_details(void) {
 static void shorter_nodes(void) {
     struct builder builder;
     build(&builder);
-    struct bp_profile *profile = read_back(&builder);
+    struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->threads[0].nodes[2].first, 14);
     bp_profile_free(profile);
     for (size_t at = BP_PAGE; at < builder.size; at += builder_head(&builder, at)->size)
@@ -174,7 +165,7 @@ static void shorter_nodes(void) {
                 memmove(items + 832 * i, items + sizeof(struct bp_node) * i, 832);
             builder_head(&builder, at)->item_size = 832;
         }
-    profile = read_back(&builder);
+    profile = builder_read(&builder);
     CHECK_TEXT(profile->missing, "");
     CHECK_EQUAL(profile->threads[0].node_count, 3);
     CHECK_EQUAL(profile->threads[0].nodes[2].parent, 1);
