@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Thousands of sampling signals a second to all threads of programs that do everything at once: no
 crash, no deadlock, no lost call or sample. By hand for longer: SAMPLE_SECONDS=600."""
+import json
 import os
 import re
 
-from harness import Skip, case, check, execute, main, same_counts
+from harness import Skip, case, check, equal, execute, main, same_counts
 import pythons
 from samples import Samples
 
@@ -14,8 +15,9 @@ SECONDS = float(os.environ.get("SAMPLE_SECONDS", "3"))
 LEAST = 20  # signals a second, on a machine that has other things to do
 
 
-def storm(argv, **how):
-    run = execute(argv, True, timeout=4 * SECONDS + 60, env={"BATTPROF_SAMPLE": "1000"}, **how)
+def storm(argv):
+    run = execute(argv, True, timeout=4 * SECONDS + 60,
+                  env={"BATTPROF_SAMPLE": "1000", "BATTPROF_PYTHON": "storm"})
     check(run.status == 0, "status %s: %s" % (run.status, run.stderr[-500:]))
     check(run.stdout.endswith(b"done\n"), "stdout: %r" % run.stdout[-200:])
     sent = int(re.search(rb"storm: (\d+) signals", run.stderr).group(1))
@@ -43,9 +45,14 @@ def native():
 
 for _, python_path in pythons.find().items():
     def go(python=python_path):
-        _, samples = storm([python, os.path.join(HERE, "subjects", "storm.py"),
-                            os.path.join(BIN, "libsamplestorm.so"), str(SECONDS)])
+        run, samples = storm([python, os.path.join(HERE, "subjects", "storm.py"),
+                              os.path.join(BIN, "libsamplestorm.so"), str(SECONDS)])
         check(samples.having("callbacks"), "no Python functions in the samples")
+        truth = json.loads(re.search(rb"storm: calls (.*)", run.stderr).group(1))
+        for name, calls in truth.items():
+            rows = [f for f in run.report()["functions"] if f["name"] == "storm." + name]
+            equal(name, sum(f["calls"] for f in rows), calls)
+            equal(name + " aborted", sum(f["aborted"] for f in rows), calls * (name == "fails"))
     go.__name__ = "python of " + python_path
     case(go)
 
