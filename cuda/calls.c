@@ -48,15 +48,18 @@ static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_op
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
                       const struct bp_registers *arguments) {
     struct bp_open_call *call = &own->open[own->depth];
-    *call = (struct bp_open_call){.class = class};
+    call->class = class;
     call->node = ((const struct bp_node *)entry->node)->index;
-    if (bp_cuda_is_copy(class))
-        bp_source_site(bp_self, entry, bp_cuda_copy_of(class, arguments).bytes);
-    call->start = bp_clock_now(bp_process.clock);
+    call->slot = call->pushed = call->content = 0;
+    if (bp_cuda_is_copy(class)) {
+        call->copy = bp_cuda_copy_of(class, arguments);
+        bp_source_site(bp_self, entry, call->copy.bytes);
+    }
     if (bp_cuda.host_only) {
-        bp_host_enter(call, arguments);
+        bp_host_enter(call);
         return;
     }
+    call->start = bp_clock_now(bp_process.clock);
     if (bp_cuda_submits(class))
         call->slot = bp_slot_open(call->start, class);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
@@ -66,7 +69,6 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
                             &(struct bp_work_record){
                                 .start = call->start, .thread = own->index, .node = call->node});
     if (bp_cuda.hash && bp_cuda_is_copy(class)) {
-        call->copy = bp_cuda_copy_of(class, arguments);
         struct bp_slot *slot = bp_slot_get(call->slot);
         if (slot && call->copy.direction == BP_H2D)
             slot->content = (uint8_t)bp_content_look(&call->copy);

@@ -6,16 +6,42 @@
 #include "cuda/internal.h"
 #include "profile/clock.h"
 
-void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments) {
-    if (!bp_cuda_is_copy(call->class))
-        return;
-    call->copy = bp_cuda_copy_of(call->class, arguments);
-    if (bp_cuda.hash && call->copy.direction == BP_H2D)
+void bp_host_enter(struct bp_open_call *call) {
+    if (bp_cuda.hash && bp_cuda_is_copy(call->class) && call->copy.direction == BP_H2D)
         call->content = bp_content_look(&call->copy);
 }
 
 static uint8_t flags_of(unsigned class) {
     return (uint8_t)(BP_TRANSFER_HOST_ONLY | (bp_cuda_blocks(class) ? 0 : BP_TRANSFER_ASYNC));
+}
+
+static struct bp_host_known *known_of(struct bp_cuda_thread *own,
+                                      const struct bp_work_record *work) {
+    uint32_t hash = work->node * 4 + work->direction;
+    return &own->known[hash % BP_HOST_KNOWN];
+}
+
+static int is_known(const struct bp_host_known *known, const struct bp_work_record *work) {
+    return known->valid && known->node == work->node && known->direction == work->direction &&
+           known->flags == work->flags;
+}
+
+/* The first copy of its kind, or one whose content is looked at, or one more than tables hold. */
+static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
+                    const struct bp_work_record *work, int waits, uint64_t cost) {
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    struct bp_host_sums to = bp_sums_host(work);
+    bp_sums_host_copy(&to, work, waits, cost);
+    struct bp_transfer *transfer = bp_sums_transfer_at(to.transfer);
+    if (transfer)
+        bp_content_count(transfer, call->content, work->bytes, waits ? work->end - work->start : 0);
+    bp_unlock(&bp_cuda.lock, mask);
+    if (bp_cuda.hash && work->direction == BP_D2H)
+        bp_content_later(own, &call->copy, 0, to.transfer);
+    if (!bp_cuda.hash && transfer && transfer->thread == own->index && to.split &&
+        to.split->thread == own->index)
+        *known_of(own, work) =
+            (struct bp_host_known){work->node, work->direction, work->flags, 1, 0, to};
 }
 
 static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call,
@@ -30,14 +56,11 @@ static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call
                                   .direction = (uint8_t)direction,
                                   .flags = flags_of(call->class)};
     uint64_t cost = entry->start - call->begin + bp_clock_now(bp_process.clock) - now;
-    uint64_t mask = bp_lock(&bp_cuda.lock);
-    uint32_t index = bp_sums_host_copy(&work, waits, cost);
-    struct bp_transfer *transfer = bp_sums_transfer_at(index);
-    if (transfer)
-        bp_content_count(transfer, call->content, work.bytes, waits ? now - entry->start : 0);
-    bp_unlock(&bp_cuda.lock, mask);
-    if (bp_cuda.hash && direction == BP_D2H)
-        bp_content_later(own, &call->copy, 0, index);
+    const struct bp_host_known *known = known_of(own, &work);
+    if (is_known(known, &work))
+        bp_sums_host_copy(&known->sums, &work, waits, cost);
+    else
+        add_new(own, call, &work, waits, cost);
 }
 
 void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,

@@ -28,8 +28,8 @@ struct bp_open_call {
     uint32_t slot; /* sequence of its awaited work, 0 if it submits none */
     uint32_t pushed;
     uint32_t class;
-    uint32_t content; /* BP_CONTENT_* of an upload without device records */
-    struct bp_cuda_copy copy;
+    uint32_t content;         /* BP_CONTENT_* of an upload without device records */
+    struct bp_cuda_copy copy; /* if it is one */
 };
 
 /* A copy to the host whose content is there after the next synchronisation. */
@@ -39,6 +39,25 @@ struct bp_later {
     uint32_t transfer; /* without a slot: its index */
 };
 #define BP_CUDA_LATER 16
+
+/* Where copies without records of the device are counted. It is their thread's alone, and can be
+ * written without the lock, unless the tables are full. */
+struct bp_host_sums {
+    struct bp_split *split; /* NULL: none */
+    uint32_t transfer;      /* its index, or BP_TABLE_NONE */
+    uint32_t unused;
+};
+
+/* Where a thread's copies of one kind are counted, known from the one before. */
+struct bp_host_known {
+    uint32_t node;
+    uint8_t direction;
+    uint8_t flags;
+    uint8_t valid;
+    uint8_t unused;
+    struct bp_host_sums sums;
+};
+#define BP_HOST_KNOWN 64
 
 /* A thread that has called CUDA. Written by the thread; `sequence` is odd while `open` changes. */
 struct bp_cuda_thread {
@@ -53,6 +72,7 @@ struct bp_cuda_thread {
     uint32_t drained;     /* ticks it took to empty the queue, for the next call to count */
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
+    struct bp_host_known known[BP_HOST_KNOWN];
     struct bp_queued_call queue[BP_CUDA_QUEUE];
 };
 
@@ -137,8 +157,10 @@ struct bp_transfer *bp_sums_transfer_at(uint32_t index);
 /* A call that has ended (`ended` 1) or is still open (0), of a thread whose last launch was there.
  */
 void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended);
-/* A copy without records of the device: all of its call's time. Its index. */
-uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks, uint64_t own);
+/* A copy without records of the device takes all of its call's time. */
+struct bp_host_sums bp_sums_host(const struct bp_work_record *work);
+void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_record *work, int blocks,
+                       uint64_t own);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
 
@@ -198,7 +220,7 @@ void bp_content_later(struct bp_cuda_thread *own, const struct bp_cuda_copy *cop
 void bp_content_settle(struct bp_cuda_thread *own);
 
 /* host.c: calls without device records. */
-void bp_host_enter(struct bp_open_call *call, const struct bp_registers *arguments);
+void bp_host_enter(struct bp_open_call *call);
 void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
                    const struct bp_entry *entry, uint64_t now, const uint64_t *result);
 

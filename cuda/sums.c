@@ -77,18 +77,7 @@ static void note_speed(const struct bp_work_record *work, uint64_t time) {
         *latency = time;
 }
 
-uint32_t bp_sums_transfer(const struct bp_work_record *work) {
-    struct bp_transfer key = {.thread = work->thread,
-                              .node = work->node,
-                              .device = work->device,
-                              .direction = work->direction,
-                              .source = work->source,
-                              .target = work->target,
-                              .flags = work->flags};
-    uint32_t index = get(&bp_sums.transfers, &key.thread, 0);
-    struct bp_transfer *transfer = bp_sums_transfer_at(index);
-    if (!transfer)
-        return BP_TABLE_NONE;
+static void add_copy(struct bp_transfer *transfer, const struct bp_work_record *work) {
     uint64_t time = work->end - work->start;
     extend(&transfer->min, &transfer->max, time, transfer->count);
     transfer->count++;
@@ -100,8 +89,26 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
         transfer->small_bytes += work->bytes;
         transfer->small_time += time;
     }
-    if (!(work->flags & BP_TRANSFER_HOST_ONLY))
-        note_speed(work, time);
+}
+
+static uint32_t transfer_of(const struct bp_work_record *work) {
+    struct bp_transfer key = {.thread = work->thread,
+                              .node = work->node,
+                              .device = work->device,
+                              .direction = work->direction,
+                              .source = work->source,
+                              .target = work->target,
+                              .flags = work->flags};
+    return get(&bp_sums.transfers, &key.thread, 0);
+}
+
+uint32_t bp_sums_transfer(const struct bp_work_record *work) {
+    uint32_t index = transfer_of(work);
+    struct bp_transfer *transfer = bp_sums_transfer_at(index);
+    if (!transfer)
+        return BP_TABLE_NONE;
+    add_copy(transfer, work);
+    note_speed(work, work->end - work->start);
     return index;
 }
 
@@ -173,22 +180,29 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsig
     state.launches[index] = launch_node;
 }
 
-uint32_t bp_sums_host_copy(const struct bp_work_record *work, int blocks, uint64_t own) {
+struct bp_host_sums bp_sums_host(const struct bp_work_record *work) {
+    struct bp_host_sums to = {.transfer = transfer_of(work)};
+    uint32_t split = split_of(work->thread, work->node);
+    if (split != BP_TABLE_NONE)
+        to.split = bp_sums.splits.items[split];
+    return to;
+}
+
+void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_record *work, int blocks,
+                       uint64_t own) {
     uint64_t time = blocks ? work->end - work->start : 0;
-    uint32_t at = bp_sums_transfer(work);
-    struct bp_transfer *transfer = bp_sums_transfer_at(at);
-    uint32_t index = split_of(work->thread, work->node);
-    if (transfer)
+    struct bp_transfer *transfer = bp_sums_transfer_at(to->transfer);
+    if (transfer) {
+        add_copy(transfer, work);
         transfer->exposed += time;
-    if (index == BP_TABLE_NONE)
-        return at;
-    struct bp_split *split = bp_sums.splits.items[index];
-    split->calls++;
-    split->time += time;
-    split->transfer += time;
-    split->own += own;
+    }
+    if (!to->split)
+        return;
+    to->split->calls++;
+    to->split->time += time;
+    to->split->transfer += time;
+    to->split->own += own;
     bp_source_spent(work->thread, work->start, time, time, 0);
-    return at;
 }
 
 static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {

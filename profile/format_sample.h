@@ -66,8 +66,8 @@ struct bp_sample {
     uint32_t spare;
     uint64_t count;
     uint64_t weight;
-    uint64_t own; /* ticks of the profiler taking these samples: part of the node's self time, of a
-                     copy of its caller's, and in bp_split.own as well */
+    uint64_t own; /* ticks of the profiler taking these samples, a part of the node's self time; 0
+                     for a copy: they are in bp_split.own */
 };
 _Static_assert(sizeof(struct bp_sample) == 40, "sample");
 

@@ -58,7 +58,8 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     read_registers(&registers, context);
     if (has_room(thread, context)) {
         bp_safe_begin(&stack->walk.safe);
-        bp_stack_read(stack, thread, &registers);
+        bp_stack_walk(stack, thread, &registers, NULL);
+        bp_stack_read_python(stack);
         bp_stack_join(stack);
     } else {
         bp_stack_read_pc(stack, registers.r[BP_REG_RA]);

@@ -41,6 +41,8 @@ void bp_stack_reset(struct bp_stack *stack) {
     bp_list_reset(&stack->samples);
     for (unsigned i = 0; i < BP_SITES; i++)
         stack->sites[i].key = 0;
+    for (unsigned i = 0; i < BP_TRAILS; i++)
+        stack->trails[i].count = 0;
 }
 
 static void emit(struct bp_stack *stack, const struct bp_place *place) {
@@ -131,19 +133,22 @@ void bp_stack_join(struct bp_stack *stack) {
         stack->truncation = BP_TRUNCATED_DEPTH;
 }
 
-void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
-                   const struct bp_cfi_registers *registers) {
+void bp_stack_read_python(struct bp_stack *stack) {
+    if (bp_python_read(&stack->python, &stack->walk.safe) < 0) {
+        bp_sampler_count(&bp_sampling.record->python_lost);
+        stack->python.count = 0;
+    }
+}
+
+void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
+                   const struct bp_cfi_registers *registers, struct bp_trail *trail) {
     const struct bp_local *local = local_of(thread);
     struct bp_walk *walk = &stack->walk;
     uint64_t sp = registers->r[BP_REG_RSP];
     int own = sp >= local->stack_low && sp < local->stack_high;
     walk->safe.low = own ? sp - RED_ZONE : 0;
     walk->safe.high = own ? local->stack_high : 0;
-    bp_walk_from(walk, registers);
-    if (bp_python_read(&stack->python, &walk->safe) < 0) {
-        bp_sampler_count(&bp_sampling.record->python_lost);
-        stack->python.count = 0;
-    }
+    bp_walk_from(walk, registers, own ? trail : NULL);
 }
 
 void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc) {

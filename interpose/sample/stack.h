@@ -17,6 +17,8 @@ struct bp_site {
     struct bp_sample *sample;
 };
 
+#define BP_TRAILS 64 /* of copies, direct-mapped: paths that are not walked again */
+
 struct bp_stack {
     struct bp_list frames;
     struct bp_list samples;
@@ -24,6 +26,7 @@ struct bp_stack {
     uint32_t truncation;                   /* as in bp_walk */
     struct bp_place places[BP_WALK_DEPTH]; /* joined, innermost first */
     struct bp_site sites[BP_SITES];
+    struct bp_trail trails[BP_TRAILS];
     struct bp_walk walk;
     struct bp_python python;
 };
@@ -35,10 +38,11 @@ void bp_stack_reset(struct bp_stack *stack);
 struct bp_stack *bp_stack_enter(struct bp_thread *thread);
 void bp_stack_leave(struct bp_thread *thread);
 
-/* Read what is called by what, from these registers outwards: both kinds of frames, not yet joined.
- */
-void bp_stack_read(struct bp_stack *stack, const struct bp_thread *thread,
-                   const struct bp_cfi_registers *registers);
+/* Read what is called by what, not yet joined: native frames from these registers outwards, which
+ * on the thread's own stack leave a trail if there is one to write; Python frames. */
+void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
+                   const struct bp_cfi_registers *registers, struct bp_trail *trail);
+void bp_stack_read_python(struct bp_stack *stack);
 
 /* Join them. */
 void bp_stack_join(struct bp_stack *stack);

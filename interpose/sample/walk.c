@@ -50,13 +50,14 @@ static void remember(struct bp_walk *walk, uint64_t pc) {
     const struct bp_cfi *cfi = &walk->cfi;
     const struct bp_cfi_row *row = &cfi->row;
     struct bp_walk_step step = {.pc = pc, .start = cfi->start};
+    int outermost = row->regs[BP_REG_RA].how == BP_CFI_UNDEFINED;
     if (cfi->signal || row->cfa.how != BP_CFI_AT_OFFSET ||
-        row->cfa.value != (int32_t)row->cfa.value || !fits(&row->regs[BP_REG_RA]) ||
+        row->cfa.value != (int32_t)row->cfa.value || !(outermost || fits(&row->regs[BP_REG_RA])) ||
         row->regs[BP_REG_RSP].how != BP_CFI_SAME)
         return;
     step.cfa = (int32_t)row->cfa.value;
     step.cfa_register = (uint8_t)row->cfa_register;
-    step.ra = (int16_t)row->regs[BP_REG_RA].value;
+    step.ra = outermost ? 0 : (int16_t)row->regs[BP_REG_RA].value;
     for (unsigned i = 0; i < 6; i++) {
         const struct bp_cfi_rule *rule = &row->regs[saved_registers[i]];
         if (rule->how != BP_CFI_SAME && !fits(rule))
@@ -69,25 +70,33 @@ static void remember(struct bp_walk *walk, uint64_t pc) {
 /* The registers that a step of the common kind leaves. */
 #define KEPT (1u << BP_REG_RBX | 1u << BP_REG_RBP | 0xfu << 12)
 
+static int restore(struct bp_walk *walk, struct bp_cfi_registers *registers, unsigned reg,
+                   uint64_t address) {
+    registers->known |= 1u << reg;
+    bp_trail_load(walk->trail, reg, address);
+    return bp_safe_load(&walk->safe, address, &registers->r[reg]);
+}
+
 static int apply_step(struct bp_walk *walk, const struct bp_walk_step *step,
                       struct bp_cfi_registers *registers) {
-    uint64_t *r = registers->r;
-    uint64_t cfa = r[step->cfa_register] + (uint64_t)(int64_t)step->cfa;
-    if (!(registers->known >> step->cfa_register & 1) ||
-        !bp_safe_load(&walk->safe, cfa + (uint64_t)(int64_t)step->ra, &r[BP_REG_RA]))
-        return 0;
-    for (unsigned i = 0; i < 6; i++) {
-        unsigned reg = saved_registers[i];
-        if (!step->saved[i])
-            continue;
-        if (!bp_safe_load(&walk->safe, cfa + (uint64_t)(int64_t)step->saved[i], &r[reg]))
-            return 0;
-        registers->known |= 1u << reg;
+    uint64_t base = registers->r[step->cfa_register];
+    uint64_t cfa = base + (uint64_t)(int64_t)step->cfa;
+    if (!step->ra) {
+        registers->r[BP_REG_RA] = 0;
+        return 1;
     }
-    r[BP_REG_RSP] = cfa;
+    if (!(registers->known >> step->cfa_register & 1))
+        return 0;
+    bp_trail_use(walk->trail, step->cfa_register, base);
+    bp_trail_load(walk->trail, BP_REG_RSP, 0);
+    registers->r[BP_REG_RSP] = cfa;
     registers->known &= KEPT;
-    registers->known |= 1u << BP_REG_RSP | 1u << BP_REG_RA;
-    return 1;
+    registers->known |= 1u << BP_REG_RSP;
+    for (unsigned i = 0; i < 6; i++)
+        if (step->saved[i] &&
+            !restore(walk, registers, saved_registers[i], cfa + (uint64_t)(int64_t)step->saved[i]))
+            return 0;
+    return restore(walk, registers, BP_REG_RA, cfa + (uint64_t)(int64_t)step->ra);
 }
 
 /* Through a stub: it holds nothing on the stack, the entry has what it took from there. */
@@ -97,20 +106,18 @@ static int leave_stub(struct bp_walk *walk, struct bp_cfi_registers *registers) 
         !bp_safe_range(&walk->safe, entry, sizeof(struct bp_entry)))
         return 0;
     add(walk, BP_FRAME_LEDGER, 0, 0)->entry = entry;
-    registers->r[BP_REG_RA] = ((const struct bp_entry *)entry)->ret;
-    registers->r[BP_REG_RBX] = ((const struct bp_entry *)entry)->rbx;
-    return 1;
+    bp_trail_use(walk->trail, BP_REG_RBX, entry);
+    return restore(walk, registers, BP_REG_RA, entry + offsetof(struct bp_entry, ret)) &&
+           restore(walk, registers, BP_REG_RBX, entry + offsetof(struct bp_entry, rbx));
 }
 
 /* dlopen and dlsym were called under somebody else's name: the true return address comes next. */
 static int was_borrowed(struct bp_walk *walk, struct bp_cfi_registers *registers) {
-    uint64_t next;
-    if (!bp_safe_load(&walk->safe, registers->r[BP_REG_RSP], &next) ||
-        next != (uint64_t)bp_call_as_return)
+    uint64_t next, sp = registers->r[BP_REG_RSP];
+    if (!bp_safe_load(&walk->safe, sp, &next) || next != (uint64_t)bp_call_as_return)
         return 0;
-    registers->r[BP_REG_RA] = next;
     registers->r[BP_REG_RSP] += sizeof next;
-    return 1;
+    return restore(walk, registers, BP_REG_RA, sp);
 }
 
 /* Whether the instruction before is a call: e8 and four bytes, or ff with 2 in the middle bits of
@@ -147,6 +154,7 @@ static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
                        enum bp_exactness *exact) {
     uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP], cfa;
     uint64_t look = *exact ? pc : pc - 1;
+    bp_trail_break(walk->trail);
     int found = bp_cfi_find(&walk->cfi, &walk->safe, look);
     int sound = *exact || is_ours(pc) || (found && walk->cfi.signal) || is_after_call(walk, pc);
     struct bp_place *place = NULL;
@@ -174,7 +182,8 @@ static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
     if (place)
         place->start = step->start;
     *exact = BP_RETURN;
-    return apply_step(walk, step, registers) && registers->r[BP_REG_RSP] > sp;
+    return apply_step(walk, step, registers) &&
+           (!registers->r[BP_REG_RA] || registers->r[BP_REG_RSP] > sp);
 }
 
 /* Another object may be where an unloaded one was. */
@@ -187,14 +196,21 @@ static void forget_unloaded(struct bp_walk *walk) {
     walk->generation = generation;
 }
 
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from) {
+static uint64_t next_pc(struct bp_walk *walk, const struct bp_cfi_registers *registers) {
+    bp_trail_use(walk->trail, BP_REG_RA, registers->r[BP_REG_RA]);
+    return registers->r[BP_REG_RA];
+}
+
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
+                  struct bp_trail *trail) {
     struct bp_cfi_registers registers = *from;
     enum bp_exactness exact = BP_INSTRUCTION;
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
+    walk->trail = trail;
     forget_unloaded(walk);
     /* The bound on steps is for frames of our own, which are not counted. */
-    for (unsigned steps = 0; registers.r[BP_REG_RA]; steps++) {
+    for (unsigned steps = 0; next_pc(walk, &registers); steps++) {
         if (walk->count == BP_WALK_DEPTH || steps == 2 * BP_WALK_DEPTH) {
             walk->truncation = BP_TRUNCATED_DEPTH;
             return;

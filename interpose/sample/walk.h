@@ -7,7 +7,7 @@
 #ifndef BP_INTERPOSE_SAMPLE_WALK_H
 #define BP_INTERPOSE_SAMPLE_WALK_H
 
-#include "interpose/sample/cfi.h"
+#include "interpose/sample/trail.h"
 #include "interpose/thread.h"
 
 /* Frames of one stack that are kept, the innermost ones. */
@@ -27,14 +27,14 @@ struct bp_place {
 };
 
 /* What most instructions need to know: the frame's address is a register and an offset, and what
- * is saved lies at offsets from it. */
+ * is saved lies at offsets from it. A thread's first function has nowhere to return to. */
 struct bp_walk_step {
     uint64_t pc; /* that was looked up; 0: unused */
     uint64_t start;
     int32_t cfa;
     uint8_t cfa_register;
     uint8_t unused;
-    int16_t ra;
+    int16_t ra;       /* 0: there is no caller */
     int16_t saved[6]; /* rbx, rbp, r12 to r15; 0: not saved */
     uint32_t padding;
 };
@@ -43,6 +43,7 @@ struct bp_walk_step {
 struct bp_walk {
     struct bp_safe safe;
     struct bp_cfi cfi;
+    struct bp_trail *trail; /* of the walk under way, or NULL */
     struct bp_walk_step steps[BP_WALK_CACHE];
     struct bp_place places[BP_WALK_DEPTH];
     uint32_t generation; /* of the tables that `steps` come from */
@@ -50,8 +51,9 @@ struct bp_walk {
     uint32_t truncation; /* enum bp_truncation, or BP_TRUNCATIONS: the stack is whole */
 };
 
-/* From these registers outwards. */
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers);
+/* From these registers outwards. `trail` may be NULL. */
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers,
+                  struct bp_trail *trail);
 
 /* Where our own code is: its frames are left out. */
 void bp_walk_init(uint64_t low, uint64_t high);

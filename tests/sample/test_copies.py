@@ -37,6 +37,15 @@ def native():
 
 
 @case
+def by_turns():
+    """Paths that differ only in a caller far out, with the same stack pointer, are told apart."""
+    _, stacks = copies([os.path.join(os.environ["SAMPLE_BIN"], "sample_copies")])
+    found = {stack.names[1]: (stack.count, stack.weight) for stack in stacks}
+    equal("innermost", {stack.names[0] for stack in stacks}, {"copy"})
+    equal("call paths", found, {"left": (3000, 3000 * 64), "right": (1000, 1000 * 64)})
+
+
+@case
 def python():
     subject = os.path.join(HERE, "subjects", "copies.py")
     with open(subject) as file:

@@ -55,7 +55,7 @@ static void walk_from_here(void) {
     struct bp_cfi_registers registers;
     bp_walk_here(&registers);
     bp_safe_begin(&walk.safe);
-    bp_walk_from(&walk, &registers);
+    bp_walk_from(&walk, &registers, NULL);
 }
 
 /* Our frame 0 and theirs are two places of one function; the callers are the same. libgcc also
@@ -92,6 +92,45 @@ static void recursion(void) {
     recurse(20, look);
     compare(0);
     CHECK(walk.count > 20);
+}
+
+static struct bp_trail trail;
+static int held;
+
+/* Whether the trail of the call before holds; then a new one. The second of two walks goes by steps
+ * that are remembered, and leaves a trail that can hold. */
+static __attribute__((noinline)) void look_again(void) {
+    struct bp_cfi_registers registers;
+    bp_walk_here(&registers);
+    held = trail.sp == registers.r[BP_REG_RSP] && bp_trail_holds(&trail);
+    bp_safe_begin(&walk.safe);
+    for (int i = 0; i < 2; i++) {
+        bp_trail_begin(&trail, &registers);
+        bp_walk_from(&walk, &registers, &trail);
+    }
+    __asm__ volatile("");
+}
+
+static __attribute__((noinline)) int by_one(int depth) {
+    return recurse(depth, look_again) + 1;
+}
+
+static __attribute__((noinline)) int by_other(int depth) {
+    return recurse(depth, look_again) + 2;
+}
+
+/* A trail holds on the same path, whatever the variables are, and on no other. */
+static void trails(void) {
+    int (*const paths[])(int) = {by_one, by_one, by_one, by_other, by_other, by_one};
+    int depths[] = {5, 5, 6, 6, 6, 6}, expected[] = {0, 1, 0, 0, 1, 0};
+    for (int i = 0; i < 6; i++) {
+        paths[i](depths[i]);
+        CHECK_EQUAL(walk.truncation, BP_TRUNCATIONS);
+        CHECK_EQUAL(held, expected[i]);
+    }
+    CHECK(trail.count > 6 && trail.count <= BP_TRAIL_LENGTH);
+    recurse(BP_TRAIL_LENGTH, look_again);
+    CHECK(!bp_trail_holds(&trail));
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -160,7 +199,7 @@ static void nonsense(void) {
         if (round % 3) /* a true pc with registers that are not its own */
             registers.r[BP_REG_RA] = (uint64_t)qsort + random % 64;
         bp_safe_begin(&walk.safe);
-        bp_walk_from(&walk, &registers);
+        bp_walk_from(&walk, &registers, NULL);
         CHECK(walk.count <= BP_WALK_DEPTH);
     }
 }
@@ -201,6 +240,7 @@ int main(void) {
     backtrace(theirs, BP_WALK_DEPTH); /* loads libgcc */
     dl_iterate_phdr(add_object, NULL);
     RUN(recursion);
+    RUN(trails);
     RUN(callbacks);
     RUN(handlers);
     RUN(coroutines);
