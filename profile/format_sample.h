@@ -37,9 +37,7 @@ enum bp_truncation {
     BP_TRUNCATED_DEPTH = 0, /* deeper than the limit: the innermost frames are kept */
     BP_TRUNCATED_WALK = 1,  /* the unwinder could not go on */
     BP_TRUNCATED_STACK = 2, /* too little stack was left to walk */
-    BP_TRUNCATED_UNWINDER =
-        3, /* libunwind was not found: only the innermost instruction is known */
-    BP_TRUNCATIONS = 4
+    BP_TRUNCATIONS = 3
 };
 
 struct bp_frame {
@@ -91,14 +89,14 @@ struct bp_sampler {
     uint64_t dropped_full; /* the thread had no room for one more stack */
     uint64_t dropped_busy; /* the thread was in the middle of being sampled, started or ended */
     uint64_t truncated[BP_TRUNCATIONS]; /* samples by the reason why their stack is not whole */
-    uint64_t python_lost;               /* samples without Python frames: these made no sense */
-    uint64_t threads_failed;            /* threads that got no timer; `timer_errno` of the first */
+    uint64_t spare_reason;
+    uint64_t python_lost;    /* samples without Python frames: these made no sense */
+    uint64_t threads_failed; /* threads that got no timer; `timer_errno` of the first */
     uint32_t timer_errno;
     uint32_t spare_number;
     uint64_t own_time; /* ticks in the handler: the sum of the samples' `own`, and the dropped */
-    uint64_t spare[4];
-    char library[256]; /* path of the unwinder, if it is not battprof's own */
-    char reason[192];  /* why it is not ON, or what went wrong first; "" if nothing did */
+    uint64_t spare[36];
+    char reason[192]; /* why it is not ON, or what went wrong first; "" if nothing did */
 };
 _Static_assert(sizeof(struct bp_sampler) == 584, "sampler");
 

@@ -66,7 +66,6 @@ int bp_reader_load_sampler(struct bp_reader *reader) {
         return 0;
     }
     struct bp_sampler *sampler = items;
-    bp_reader_clean(sampler->library, sizeof(sampler->library));
     bp_reader_clean(sampler->reason, sizeof(sampler->reason));
     reader->profile->sampler = sampler;
     return 0;

@@ -38,7 +38,7 @@ static void print_native(const struct bp_profile *profile, const struct bp_frame
 
 static void print_frame(const struct bp_profile *profile, const struct bp_profile_thread *thread,
                         const struct bp_frame *frame) {
-    static const char *const reasons[] = {"depth", "walk", "stack", "unwinder"};
+    static const char *const reasons[] = {"depth", "walk", "stack"};
     switch (frame->kind) {
     case BP_FRAME_NATIVE:
         print_native(profile, frame);
@@ -79,11 +79,11 @@ static void print_sampler(const struct bp_sampler *sampler) {
     printf("{\"state\":%u,\"flags\":%u,\"rate\":%u,\"signal\":%u,\"taken\":%" PRIu64
            ",\"dropped_full\":%" PRIu64 ",\"dropped_busy\":%" PRIu64 ",\"python_lost\":%" PRIu64
            ",\"threads_failed\":%" PRIu64 ",\"own\":%" PRIu64 ",\"truncated\":[%" PRIu64 ",%" PRIu64
-           ",%" PRIu64 ",%" PRIu64 "],\"reason\":",
+           ",%" PRIu64 "],\"reason\":",
            sampler->state, sampler->flags, sampler->rate, sampler->signal, sampler->taken,
            sampler->dropped_full, sampler->dropped_busy, sampler->python_lost,
            sampler->threads_failed, sampler->own_time, sampler->truncated[0], sampler->truncated[1],
-           sampler->truncated[2], sampler->truncated[3]);
+           sampler->truncated[2]);
     print_text(sampler->reason);
     putchar('}');
 }
