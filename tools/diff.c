@@ -4,11 +4,11 @@
  */
 #include "tools/diff.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/destination.h"
 #include "tools/output.h"
 
 #define DEFAULT_TOP 20
@@ -25,10 +25,17 @@ static int store_percent(const struct bp_option *option, const char *value, void
 }
 
 static const struct bp_option options[] = {
+    {"by", 0, "category|function|group|kernel|task|transfer",
+     "for --csv: all rows of this kind, whether they differ or not", bp_option_choice,
+     offsetof(struct bp_diff_settings, by)},
+    {"csv", 0, NULL, "the differences as CSV", bp_option_flag,
+     offsetof(struct bp_diff_settings, csv)},
     {"fail-over", 0, "P",
      "exit with status 1 if NEW's differences make it more than P per cent slower", store_percent,
      offsetof(struct bp_diff_settings, fail_over)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, offsetof(struct bp_diff_settings, json)},
+    {"output", 'o', "FILE", "write to FILE", bp_option_text,
+     offsetof(struct bp_diff_settings, output)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
      offsetof(struct bp_diff_settings, rules)},
     {"same-speed", 0, NULL,
@@ -54,13 +61,20 @@ const struct bp_command bp_command_diff = {
     .main = bp_cmd_diff,
 };
 
+static int print(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
+    if (settings->json)
+        return bp_diff_json(diff, out);
+    return settings->csv ? bp_diff_csv(diff, settings->by, out) : bp_diff_text(diff, settings, out);
+}
+
 static int show(struct bp_diff *diff, const struct bp_diff_settings *settings,
                 struct bp_error *error) {
     double wall_s = diff->runs[0].model->wall_s;
-    int result = settings->json ? bp_diff_json(diff, stdout) : bp_diff_text(diff, settings, stdout);
-    if (result || fflush(stdout) || ferror(stdout))
-        return bp_error_set(error, BP_FAILED, "the comparison could not be written: %s",
-                            strerror(errno));
+    struct bp_destination destination;
+    if (bp_destination_open(&destination, settings->output, stdout, error) ||
+        bp_destination_close(&destination, print(diff, settings, destination.out), "the comparison",
+                             error))
+        return -1;
     if (settings->fail_over < 0 || diff->net_s <= settings->fail_over * wall_s)
         return 0;
     return bp_error_set(error, BP_FAILED, "NEW is %.3g %% slower, more than %.3g %%",
@@ -91,17 +105,24 @@ static int compare(const char *old_path, const char *new_path,
     return result;
 }
 
+static int check(const struct bp_diff_settings *settings, int operands, struct bp_error *error) {
+    if (operands != 0 && operands != 2)
+        return bp_error_set(error, BP_USAGE,
+                            "diff: give two profiles, OLD and NEW, or none for " BP_DEFAULT_OUTPUT
+                            ".old and " BP_DEFAULT_OUTPUT);
+    if (settings->by && !settings->csv)
+        return bp_error_set(error, BP_USAGE, "diff: --by %s goes with --csv; --json has all tables",
+                            settings->by);
+    return 0;
+}
+
 int bp_cmd_diff(int argc, char **argv, struct bp_error *error) {
     struct bp_diff_settings settings = {.top = DEFAULT_TOP, .fail_over = -1};
     int first = bp_options_parse(&bp_command_diff, &settings, argc, argv, error);
     if (first <= 0)
         return first == 0 ? BP_FINE : BP_USAGE;
-    if (argc - first != 0 && argc - first != 2) {
-        bp_error_set(error, BP_USAGE,
-                     "diff: give two profiles, OLD and NEW, or none for " BP_DEFAULT_OUTPUT
-                     ".old and " BP_DEFAULT_OUTPUT);
+    if (check(&settings, argc - first, error))
         return BP_USAGE;
-    }
     const char *old_path = first < argc ? argv[first] : BP_DEFAULT_OUTPUT ".old";
     const char *new_path = first < argc ? argv[first + 1] : BP_DEFAULT_OUTPUT;
     return compare(old_path, new_path, &settings, error) ? BP_FAILED : BP_FINE;

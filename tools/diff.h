@@ -92,6 +92,9 @@ struct bp_diff {
 
 struct bp_diff_settings {
     const char *rules;
+    const char *by;     /* the table for CSV; NULL: the differences */
+    const char *output; /* file; NULL: stdout */
+    bool csv;
     bool json;
     bool same_speed; /* the machine was equally fast */
     unsigned top;
@@ -118,5 +121,6 @@ void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]);
 
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
 int bp_diff_json(const struct bp_diff *diff, FILE *out);
+int bp_diff_csv(const struct bp_diff *diff, const char *by, FILE *out);
 
 #endif

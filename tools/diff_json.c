@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The comparison as JSON, schema battprof-diff/1. `differences` is what the text shows; the tables
- * hold everything that was compared.
+ * The comparison as JSON, schema battprof-diff/1, and its tables as CSV. `differences` is what the
+ * text shows; the tables hold everything that was compared.
  */
 #include <string.h>
 
@@ -9,6 +9,7 @@
 
 #include "tools/diff.h"
 #include "tools/json.h"
+#include "tools/report_json.h"
 
 #define SCHEMA "battprof-diff/1"
 
@@ -102,4 +103,17 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     fputc('\n', out);
     json_decref(root);
     return result;
+}
+
+int bp_diff_csv(const struct bp_diff *diff, const char *by, FILE *out) {
+    json_t *list = by ? NULL : make_differences(diff);
+    for (int kind = 0; by && kind < BP_DIFF_KINDS; kind++)
+        if (strcmp(by, kind_names[kind]) == 0)
+            list = make_table(diff, (enum bp_diff_kind)kind);
+    bp_csv_write(list, out);
+    if (json_array_size(list) == 0)
+        bp_note("the table is empty: %s%s%s", by ? "no " : "", by ? by : "no differences",
+                by ? " in either run" : "");
+    json_decref(list);
+    return 0;
 }

@@ -4,7 +4,6 @@
  */
 #include "tools/report.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 
 #include "tools/commands.h"
+#include "tools/destination.h"
 #include "tools/memory.h"
 #include "tools/output.h"
 #include "tools/report_series.h"
@@ -140,26 +140,18 @@ static int store_time(const struct bp_option *option, const char *value, void *t
                         option->name, value);
 }
 
-static int show(const struct bp_model *model, const struct bp_report_settings *settings, FILE *out,
-                struct bp_error *error) {
+static int show(const struct bp_model *model, const struct bp_report_settings *settings,
+                FILE *out) {
     struct bp_report_settings text = *settings;
-    int result;
     if (!text.top)
         text.top = DEFAULT_TOP;
     if (settings->json)
-        result = bp_report_json(model, settings, out);
-    else if (settings->csv)
-        result = bp_report_csv(model, settings, out);
-    else if (settings->save)
-        result = bp_report_all(model, settings, out);
-    else if (settings->tree)
-        result = bp_report_tree(model, &text, out);
-    else
-        result = bp_report_text(model, &text, out);
-    if (result || fflush(out) || ferror(out))
-        return bp_error_set(error, BP_FAILED, "the report could not be written: %s",
-                            strerror(errno));
-    return 0;
+        return bp_report_json(model, settings, out);
+    if (settings->csv)
+        return bp_report_csv(model, settings, out);
+    if (settings->save)
+        return bp_report_all(model, settings, out);
+    return settings->tree ? bp_report_tree(model, &text, out) : bp_report_text(model, &text, out);
 }
 
 /* "battprof_report_20251231_235959.txt": sorts by time, and no older report is overwritten. */
@@ -174,33 +166,14 @@ static void name_by_time(char *name, size_t size, const struct bp_report_setting
                              : "txt");
 }
 
-static int show_in_file(const struct bp_model *model, const struct bp_report_settings *settings,
-                        struct bp_error *error) {
-    char name[64];
-    const char *path = settings->output;
-    if (!path) {
-        name_by_time(name, sizeof(name), settings);
-        path = name;
-    }
-    FILE *out = fopen(path, "we");
-    if (!out)
-        return bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
-    int result = show(model, settings, out, error);
-    if (fclose(out) && result == 0)
-        result = bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
-    if (result == 0)
-        bp_note("wrote %s", path);
-    return result;
-}
-
 static int report_one(const char *path, const struct bp_report_settings *settings,
                       const struct bp_rules *rules, FILE *out, struct bp_error *error) {
     struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
+    struct bp_destination destination;
     int result = -1;
-    if (model && (settings->output || settings->save))
-        result = show_in_file(model, settings, error);
-    else if (model)
-        result = show(model, settings, out, error);
+    if (model && bp_destination_open(&destination, settings->output, out, error) == 0)
+        result = bp_destination_close(&destination, show(model, settings, destination.out),
+                                      "the report", error);
     bp_model_free(model);
     return result;
 }
@@ -228,6 +201,7 @@ int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_er
 
 int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
     struct bp_report_settings settings;
+    char name[64];
     bp_report_defaults(&settings);
     int first = bp_options_parse(&bp_command_report, &settings, argc, argv, error);
     if (first <= 0)
@@ -238,6 +212,10 @@ int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
                      "processes is a directory",
                      argc - first);
         return BP_USAGE;
+    }
+    if (settings.save && !settings.output) {
+        name_by_time(name, sizeof(name), &settings);
+        settings.output = name;
     }
     char *path = first < argc ? bp_copy_text(argv[first]) : choose_path(error);
     int result = path ? report(path, &settings, stdout, error) : -1;

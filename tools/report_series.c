@@ -10,10 +10,12 @@
 
 #include <jansson.h>
 
+#include "tools/destination.h"
 #include "tools/diff.h"
 #include "tools/json.h"
 #include "tools/memory.h"
 #include "tools/page.h"
+#include "tools/report_json.h"
 #include "tools/statistics.h"
 
 #define SCHEMA "battprof-series/1"
@@ -28,6 +30,18 @@ struct figures {
     double share;       /* per cent of the wall, mean */
     double least;
     double most;
+};
+
+/* What a row can be, by the word of --by. */
+static const struct table {
+    const char *by;
+    enum bp_diff_kind kind;
+    const char *title;
+} tables[] = {
+    {BP_OVERVIEW, BP_DIFF_FUNCTION, "Functions, self time"},
+    {"function", BP_DIFF_FUNCTION, "Functions, self time"},
+    {"group", BP_DIFF_GROUP, "Groups"},
+    {"transfer", BP_DIFF_TRANSFER, "Copies, exposed time"},
 };
 
 static struct figures figure(const struct bp_diff *diff, const struct bp_diff_row *row) {
@@ -104,13 +118,13 @@ static int compare_rows(const void *a, const void *b, void *data) {
     return strcmp(x->name, y->name);
 }
 
-/* Rows of functions by falling mean: a new array. */
-static uint32_t *order_functions(struct bp_diff *diff, uint32_t *count) {
+/* Rows of a kind by falling mean: a new array. */
+static uint32_t *order_rows(struct bp_diff *diff, enum bp_diff_kind kind, uint32_t *count) {
     uint32_t *order = bp_alloc(diff->row_count, sizeof(*order));
     *count = 0;
     for (uint32_t i = 0; i < diff->row_count; i++) {
         diff->rows[i].old_s = figure(diff, &diff->rows[i]).mean_s;
-        if (diff->rows[i].kind == BP_DIFF_FUNCTION)
+        if (diff->rows[i].kind == kind)
             order[(*count)++] = i;
     }
     qsort_r(order, *count, sizeof(*order), compare_rows, diff->rows);
@@ -119,18 +133,21 @@ static uint32_t *order_functions(struct bp_diff *diff, uint32_t *count) {
 
 static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
     const struct bp_function *function = row->function;
-    if (function->kind == BP_FUNC_ROOT)
+    if (!function)
+        snprintf(text, size, "%s", row->name);
+    else if (function->kind == BP_FUNC_ROOT)
         snprintf(text, size, "own code of %s", function->library);
     else
         snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
                  function->name);
 }
 
-static uint32_t print_functions(const struct bp_page *page, struct bp_diff *diff, unsigned top) {
+static uint32_t print_rows(const struct bp_page *page, struct bp_diff *diff,
+                           const struct table *table, unsigned top) {
     uint32_t count;
     uint32_t moving = 0;
-    uint32_t *order = order_functions(diff, &count);
-    print_heading(page, "Functions, self time");
+    uint32_t *order = order_rows(diff, table->kind, &count);
+    print_heading(page, table->title);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_diff_row *row = &diff->rows[order[i]];
         struct figures figures = figure(diff, row);
@@ -140,13 +157,16 @@ static uint32_t print_functions(const struct bp_page *page, struct bp_diff *diff
         if (i < top || moves(&figures))
             print_row(page, name, &figures, true);
     }
+    if (count == 0)
+        fprintf(page->out, "  none in these runs\n");
     if (count > top)
         fprintf(page->out, "  and %u more: --top %u\n", count - top, count);
     free(order);
     return moving;
 }
 
-static int print_text(struct bp_diff *diff, const char *path, unsigned top, FILE *out) {
+static int print_text(struct bp_diff *diff, const char *path, const struct table *table,
+                      unsigned top, FILE *out) {
     struct bp_page page;
     int worst = 0;
     bp_page_init(&page, out);
@@ -156,7 +176,7 @@ static int print_text(struct bp_diff *diff, const char *path, unsigned top, FILE
             worst = diff->runs[i].model->exit_status;
     fprintf(out, "\n%u runs, worst exit status %d\n", diff->run_count, worst);
     print_sums(&page, diff);
-    if (print_functions(&page, diff, top ? top : DEFAULT_TOP))
+    if (print_rows(&page, diff, table, top ? top : DEFAULT_TOP))
         bp_page_wrap(&page,
                      "! the share moves by more than 3 points from run to run: a single run says "
                      "little about it",
@@ -170,6 +190,9 @@ static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *ro
     json_t *object = json_object();
     json_t *seconds = json_array();
     json_t *calls = json_array();
+    char name[1024];
+    name_of(row, name, sizeof(name));
+    bp_json_set_text(object, "name", name);
     bp_json_set(object, "mean_s", figures.mean_s);
     bp_json_set(object, "deviation_s", figures.deviation_s);
     bp_json_set(object, "pct", figures.share);
@@ -181,19 +204,26 @@ static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *ro
         json_array_append_new(calls, json_integer((json_int_t)row->values[i].count));
     }
     json_object_set_new(object, "s", seconds);
-    if (row->kind == BP_DIFF_FUNCTION)
+    if (row->kind == BP_DIFF_FUNCTION || row->kind == BP_DIFF_TRANSFER)
         json_object_set_new(object, "calls", calls);
     else
         json_decref(calls);
     return object;
 }
 
+static json_t *make_list(struct bp_diff *diff, enum bp_diff_kind kind) {
+    json_t *list = json_array();
+    uint32_t count;
+    uint32_t *order = order_rows(diff, kind, &count);
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(list, make_row(diff, &diff->rows[order[i]]));
+    free(order);
+    return list;
+}
+
 static int print_json(struct bp_diff *diff, FILE *out) {
     json_t *root = json_object();
     json_t *categories = json_object();
-    json_t *functions = json_array();
-    uint32_t count;
-    uint32_t *order = order_functions(diff, &count);
     bp_json_set_text(root, "schema", SCHEMA);
     bp_json_set_text(root, "command", diff->runs[0].model->command);
     bp_json_set_count(root, "runs", diff->run_count);
@@ -204,35 +234,62 @@ static int print_json(struct bp_diff *diff, FILE *out) {
         if (row->kind == BP_DIFF_CATEGORY)
             json_object_set_new(categories, row->name, make_row(diff, row));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        char name[1024];
-        json_t *object = make_row(diff, &diff->rows[order[i]]);
-        name_of(&diff->rows[order[i]], name, sizeof(name));
-        bp_json_set_text(object, "name", name);
-        json_array_append_new(functions, object);
-    }
-    free(order);
     json_object_set_new(root, "categories", categories);
-    json_object_set_new(root, "functions", functions);
+    json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
+    json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));
+    json_object_set_new(root, "transfers", make_list(diff, BP_DIFF_TRANSFER));
     int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(root);
     return result;
 }
 
+static int print_csv(struct bp_diff *diff, const struct table *table, unsigned top, FILE *out) {
+    json_t *list = make_list(diff, table->kind);
+    while (top && json_array_size(list) > top)
+        json_array_remove(list, json_array_size(list) - 1);
+    bp_csv_write(list, out);
+    if (json_array_size(list) == 0)
+        bp_note("the table is empty: these runs have no %ss", table->by);
+    json_decref(list);
+    return 0;
+}
+
+static int show(struct bp_diff *diff, const char *path, const struct table *table,
+                const struct bp_report_settings *settings, FILE *out) {
+    if (settings->json)
+        return print_json(diff, out);
+    return settings->csv ? print_csv(diff, table, settings->top, out)
+                         : print_text(diff, path, table, settings->top, out);
+}
+
+/* NULL if it takes a single run to show what was asked for. */
+static const struct table *find_table(const struct bp_report_settings *settings) {
+    bool single = settings->tree || settings->search.count || settings->scale ||
+                  settings->budget_s > 0 || settings->tasks.drop_outliers;
+    for (size_t i = 0; !single && i < sizeof(tables) / sizeof(tables[0]); i++)
+        if (strcmp(settings->by, tables[i].by) == 0)
+            return &tables[i];
+    return NULL;
+}
+
 int bp_report_series(const struct bp_runs *runs, const char *path,
                      const struct bp_report_settings *settings, const struct bp_rules *rules,
                      FILE *out, struct bp_error *error) {
     struct bp_runs none = {0};
-    if (settings->tree || settings->csv || settings->save || strcmp(settings->by, BP_OVERVIEW) != 0)
+    const struct table *table = find_table(settings);
+    if (!table)
         return bp_error_set(error, BP_USAGE,
                             "report: %s is a series of %u runs; give one of them for this: %s/1",
                             path, runs->count, path);
     struct bp_diff *diff = bp_diff_new(runs, &none, rules, error);
     if (!diff)
         return -1;
-    int result =
-        settings->json ? print_json(diff, out) : print_text(diff, path, settings->top, out);
+    struct bp_destination destination;
+    int result = bp_destination_open(&destination, settings->output, out, error);
+    if (result == 0)
+        result = bp_destination_close(
+            &destination, show(diff, path, table, settings, destination.out), "the report", error);
     bp_diff_free(diff);
     return result;
 }

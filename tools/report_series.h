@@ -10,7 +10,7 @@
 #include "tools/report.h"
 #include "tools/runs.h"
 
-/* As text, or JSON where the settings say so. 0, or -1 with the error set. */
+/* As text, CSV or JSON, as the settings say. 0, or -1 with the error set. */
 int bp_report_series(const struct bp_runs *runs, const char *path,
                      const struct bp_report_settings *settings, const struct bp_rules *rules,
                      FILE *out, struct bp_error *error);

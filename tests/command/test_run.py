@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`battprof run` as a wrapper: statuses, signals, standard files, environment, run.bp."""
+import csv
 import json
 import os
 import shutil
@@ -147,11 +148,21 @@ class Run(CommandTest):
             one = json.loads(self.battprof("report", "--json", "battprof.out/" + number).out)
             self.assertAlmostEqual(one["wall_s"], wall, 6)
         self.assertEqual(self.battprof("report", "--tree").status, 2)
+        written = self.battprof("report", "--csv", "--by", "group", "-o", "groups.csv")
+        self.assertEqual((written.out, written.err), ("", "battprof: wrote groups.csv\n"))
+        with open(self.path("groups.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["name"] for row in rows], [row["name"] for row in report["groups"]])
+        self.assertAlmostEqual(float(rows[0]["mean_s"]), report["groups"][0]["mean_s"], 6)
         self.battprof("run", "-q", "--repeat", "2", "true")
         self.assertEqual(sorted(os.listdir(self.path("battprof.out.old"))), ["1", "2", "3"])
         self.battprof("run", "-q", "true")
         self.assertEqual(sorted(os.listdir(self.path("battprof.out.old"))), ["1", "2"])
-        self.assertEqual(self.battprof("diff").status, 0)
+        self.assertEqual(self.battprof("diff", "-o", "text").out, "")
+        self.assertEqual(self.battprof("diff", "--by", "group").status, 2)
+        self.assertEqual(self.battprof("diff", "-o", "missing/x").status, 1)
+        with open(self.path("text"), encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("OLD  battprof.out.old: 2 runs"))
 
     def test_repeat_ends_with_the_first_interrupt(self):
         result = self.battprof("run", "-q", "--repeat", "3", "sh", "-c", "echo out; kill -TERM $$")

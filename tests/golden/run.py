@@ -21,7 +21,8 @@ OPTIONS = {
     "candidate_csv": ["--by", "candidate", "--csv"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
 }
-DIFF = {"diff": [], "diff_json": ["--json"]}
+DIFF = {"diff": [], "diff_json": ["--json"], "diff_csv": ["--csv"],
+        "diff_group_csv": ["--csv", "--by", "group"]}
 
 
 def show(battprof, case, kind, directory):

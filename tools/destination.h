@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a report is written to: a stream of the caller's, or the file that -o names. What could not
+ * be written is an error in either case.
+ */
+#ifndef BP_TOOLS_DESTINATION_H
+#define BP_TOOLS_DESTINATION_H
+
+#include <stdio.h>
+
+#include "tools/error.h"
+
+struct bp_destination {
+    const char *path; /* borrowed; NULL: the caller's stream */
+    FILE *out;
+};
+
+/* 0, or -1 with the error set. */
+int bp_destination_open(struct bp_destination *destination, const char *path, FILE *otherwise,
+                        struct bp_error *error);
+
+/* `result` is that of the writing: not 0 if it failed. `what` is "the report". */
+int bp_destination_close(struct bp_destination *destination, int result, const char *what,
+                         struct bp_error *error);
+
+#endif
