@@ -18,23 +18,56 @@
 /* A first task this many times the median is warming something up. */
 #define WARM_UP 3
 
+/* Without the time in which a task neither ran nor was seen to wait: others had the CPU. What the
+ * device does for it is no loss, and without a CPU time nothing is known. */
+static double own_time(const struct bp_model *model, const struct bp_model_task *task) {
+    double seen_s = task->cpu_s + task->waiting_s + task->io_s;
+    bool known = task->cpu_s > 0 && model->device_count == 0;
+    return known && seen_s < task->duration_s ? seen_s : task->duration_s;
+}
+
+struct outliers {
+    const struct bp_model_task *worst;
+    uint32_t count;
+    uint32_t stopped; /* only because they had no CPU */
+    double s;
+    double saves_s;
+};
+
+static struct outliers find_outliers(const struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    struct outliers found = {0};
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        double own_s = own_time(model, task);
+        if (!task->outlier || task->dropped)
+            continue;
+        if (own_s <= summary->outlier_limit_s) {
+            found.stopped++;
+            continue;
+        }
+        found.count++;
+        found.s += task->duration_s;
+        found.saves_s += (own_s - summary->median_s) * task->wall_s / task->duration_s;
+        if (!found.worst || task->duration_s > found.worst->duration_s)
+            found.worst = task;
+    }
+    return found;
+}
+
 /* An outlier that took as long as the median task would save the rest. */
 void bp_advise_outliers(struct bp_model *model) {
     const struct bp_task_summary *summary = &model->task_summary;
-    const struct bp_model_task *worst = NULL;
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (model->tasks[i].outlier && (!worst || model->tasks[i].duration_s > worst->duration_s))
-            worst = &model->tasks[i];
-    if (!worst || summary->outliers == 0 || !(summary->outlier_s > 0))
+    struct outliers found = find_outliers(model);
+    const struct bp_model_task *worst = found.worst;
+    if (!worst)
         return;
-    double excess_s = summary->outlier_s - summary->outliers * summary->median_s;
-    double saves_s = excess_s * summary->outlier_wall_s / summary->outlier_s;
-    bp_advise(model, worst->function, saves_s, 0,
-              bp_make_text("%u of %u tasks are outliers, with %.0f %% of the time of all; %s took "
-                           "%.3g s",
-                           summary->outliers, summary->count,
-                           100 * summary->outlier_s / summary->sum_s,
-                           worst->id[0] ? worst->id : worst->name, worst->duration_s),
+    bp_advise(model, worst->function, found.saves_s, 0,
+              bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s",
+                           found.count, summary->count,
+                           found.count == 1 ? "is an outlier" : "are outliers",
+                           100 * found.s / summary->sum_s, worst->id[0] ? worst->id : worst->name,
+                           worst->duration_s),
               bp_make_text("the median is %.3g s: look at what they do (--by task), or give them a "
                            "time limit",
                            summary->median_s));
@@ -113,8 +146,20 @@ static void warn_tasks(struct bp_model *model) {
                                    "before comparing"));
 }
 
+static void warn_stopped(struct bp_model *model) {
+    uint32_t stopped = find_outliers(model).stopped;
+    if (stopped)
+        bp_advise_warning(
+            model,
+            bp_make_text("%u of %u tasks took long because %s no CPU", stopped,
+                         model->task_summary.count, stopped == 1 ? "it had" : "they had"),
+            bp_make_text("other programs had it, or the machine stood still: not these tasks are "
+                         "slow, the run was disturbed"));
+}
+
 void bp_advise_measurement(struct bp_model *model) {
     warn_status(model);
     warn_cost(model);
     warn_tasks(model);
+    warn_stopped(model);
 }
