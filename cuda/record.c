@@ -12,6 +12,7 @@
 
 #define CORRELATIONS 65536 /* ids are handed out in order: the table is a ring */
 #define PARKED 4096        /* records that came before the one that says whose they are */
+#define ROUNDS 3           /* buffers for which they wait */
 
 struct correlation {
     uint64_t external;
@@ -135,6 +136,25 @@ static void account(struct parked *parked, struct bp_slot *slot) {
         note_slot(slot, parked, owner);
 }
 
+/* What has found its call, and what will not find it any more: `age` is 1 after each buffer. True
+ * if there is room. */
+static int retry_parked(uint16_t age) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < state.parked_count; i++) {
+        struct parked *parked = &state.parked[i];
+        struct bp_slot *slot;
+        int known = find_context(parked, &slot);
+        if (!known && (parked->rounds += age) <= ROUNDS) {
+            state.parked[kept++] = *parked;
+            continue;
+        }
+        bp_sums.collector->unmatched += !known;
+        account(parked, slot);
+    }
+    state.parked_count = kept;
+    return kept < PARKED;
+}
+
 static void take_work(struct parked *parked) {
     struct bp_slot *slot;
     if (parked->work.end <= parked->work.start)
@@ -145,30 +165,13 @@ static void take_work(struct parked *parked) {
     parked->work.node = BP_NO_NODE;
     if (!parked->correlation || find_context(parked, &slot)) {
         account(parked, parked->correlation ? slot : NULL);
-    } else if (state.parked_count < PARKED) {
+    } else if (state.parked_count < PARKED || retry_parked(0)) {
         parked->rounds = 0;
         state.parked[state.parked_count++] = *parked;
     } else {
         bp_sums.collector->unmatched++;
         account(parked, NULL);
     }
-}
-
-/* After each buffer: what has found its call, and what will not find it any more. */
-static void retry_parked(void) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < state.parked_count; i++) {
-        struct parked *parked = &state.parked[i];
-        struct bp_slot *slot;
-        int known = find_context(parked, &slot);
-        if (!known && parked->rounds++ < 3) {
-            state.parked[kept++] = *parked;
-            continue;
-        }
-        bp_sums.collector->unmatched += !known;
-        account(parked, slot);
-    }
-    state.parked_count = kept;
 }
 
 static void take_copy(const void *record, uint32_t correlation, int peer) {
@@ -303,7 +306,7 @@ void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
         take(record, &garbage);
         bp_sums.collector->records++;
     }
-    retry_parked();
+    retry_parked(1);
     bp_sums.collector->own_time += bp_clock_now(bp_process.clock) - begin;
     bp_unlock(&bp_cuda.lock, mask);
     bp_overhead_free(&garbage);

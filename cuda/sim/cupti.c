@@ -35,9 +35,9 @@ uint32_t bp_cupti_thread(const struct bp_sim_record *record) {
     return state.thread_id_type ? record->tid : (uint32_t)(uintptr_t)pthread_self();
 }
 
+/* Before the record of a call, so after that of work that is over by then. */
 static void write_external(const struct bp_sim_record *from) {
-    if (!bp_cupti_wants(BP_CUPTI_EXTERNAL_CORRELATION) ||
-        !(bp_cupti_wants(BP_CUPTI_RUNTIME) || bp_cupti_wants(BP_CUPTI_DRIVER)))
+    if (!bp_cupti_wants(BP_CUPTI_EXTERNAL_CORRELATION))
         return;
     for (unsigned kind = 0; kind < EXTERNAL_KINDS; kind++) {
         unsigned depth = external.depth[kind];
@@ -75,11 +75,12 @@ static void maybe_steal(void) {
 
 static void take_record(const struct bp_sim_record *from) {
     union bp_cupti_record record;
-    if (from->kind == BP_SIM_RECORD_ENTER)
-        write_external(from);
-    else if (bp_cupti_format(&record, from))
+    if (bp_cupti_format(&record, from)) {
+        if (from->kind == BP_SIM_RECORD_CALL)
+            write_external(from);
         bp_cupti_write(&record, from->end);
-    if (from->kind == BP_SIM_RECORD_CALL)
+    }
+    if (from->kind == BP_SIM_RECORD_CALL && !from->nested)
         maybe_steal();
 }
 

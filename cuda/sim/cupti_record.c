@@ -39,6 +39,7 @@ static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *f
         .context = context_of(from->device),
         .stream = from->stream,
         .correlation = from->correlation,
+        .runtime_correlation = from->runtime_correlation,
     };
     if (peer) {
         to->memcpy2.source_device = from->source_device;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The devices: which preset (BATTPROF_SIM), how many (BATTPROF_SIM_DEVICES), which fault
- * (BATTPROF_SIM_FAULT). The environment is read once, at the first call.
+ * (BATTPROF_SIM_FAULT), and whose the correlation ids are (call.c). The environment is read once,
+ * at the first call.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct bp_sim_model bp_sim_model;
 static struct {
     pthread_once_t once;
     enum bp_sim_fault fault;
+    bool own_ids;
     bool forked;
     int driver_lock;
     bool driver_loaded;
@@ -81,7 +83,9 @@ static void load_kernels(void) {
 static void init(void) {
     const char *count = getenv("BATTPROF_SIM_DEVICES");
     int n = count ? atoi(count) : 1;
+    const char *correlation = getenv("BATTPROF_SIM_CORRELATION");
     state.fault = read_fault();
+    state.own_ids = correlation && !strcmp(correlation, "own");
     bp_sim_model.devices = n < 1 ? 1 : n > BP_SIM_DEVICES ? BP_SIM_DEVICES : n;
     const struct bp_sim_properties *preset = read_preset();
     for (int i = 0; i < bp_sim_model.devices; i++) {
@@ -95,6 +99,10 @@ static void init(void) {
 enum bp_sim_fault bp_sim_fault(void) {
     pthread_once(&state.once, init);
     return state.fault;
+}
+
+bool bp_sim_has_own_ids(void) {
+    return state.own_ids;
 }
 
 int bp_sim_device_count(int *count) {

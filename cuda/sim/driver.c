@@ -25,7 +25,7 @@ enum {
 };
 #define CALL(name, expression)                                                                     \
     struct bp_sim_call call_;                                                                      \
-    bp_sim_enter(&call_, #name, BP_CBID_##name);                                                   \
+    bp_sim_enter(&call_, #name, BP_CBID_##name, 0);                                                \
     return bp_sim_leave(&call_, (expression))
 
 static void inject(void) {

@@ -107,8 +107,10 @@ int bp_sim_stream_settle(struct bp_sim_stream *handle);
 /* Takes the work if the stream is capturing. No lock is held. */
 bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work);
 
+/* device.c: whether the driver's call within one of the runtime has an id of its own. */
+bool bp_sim_has_own_ids(void);
+
 /* call.c */
-uint32_t bp_sim_correlation(void);
 uint64_t bp_sim_call_start(void);
 void bp_sim_emit(struct bp_sim_record *record);
 

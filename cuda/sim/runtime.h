@@ -13,7 +13,7 @@
 #endif
 
 enum {
-#define X(name, id) BP_CBID_##name = id,
+#define X(name, id, driver) BP_CBID_##name = id, BP_DRIVER_##name = driver,
 #include "cuda/sim/calls.def"
 #undef X
 };
@@ -22,7 +22,7 @@ enum {
 #define API BP_SIM_EXPORT
 #define CALL(name, expression)                                                                     \
     struct bp_sim_call call_;                                                                      \
-    bp_sim_enter(&call_, #name, BP_CBID_##name);                                                   \
+    bp_sim_enter(&call_, #name, BP_CBID_##name, BP_DRIVER_##name);                                 \
     return bp_sim_leave(&call_, (expression))
 
 /* A function with a stream comes in two: for programs compiled with per-thread default streams the

@@ -95,7 +95,7 @@ API int cudaDriverGetVersion(int *version) {
 
 API int cudaGetLastError(void) {
     struct bp_sim_call call;
-    bp_sim_enter(&call, "cudaGetLastError", BP_CBID_cudaGetLastError);
+    bp_sim_enter(&call, "cudaGetLastError", BP_CBID_cudaGetLastError, 0);
     int error = bp_sim_last_error(true);
     bp_sim_leave(&call, 0);
     return error;
@@ -103,7 +103,7 @@ API int cudaGetLastError(void) {
 
 API int cudaPeekAtLastError(void) {
     struct bp_sim_call call;
-    bp_sim_enter(&call, "cudaPeekAtLastError", BP_CBID_cudaPeekAtLastError);
+    bp_sim_enter(&call, "cudaPeekAtLastError", BP_CBID_cudaPeekAtLastError, 0);
     int error = bp_sim_last_error(false);
     bp_sim_leave(&call, 0);
     return error;

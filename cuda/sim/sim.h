@@ -60,7 +60,6 @@ enum bp_sim_copy_kind {
 };
 
 enum bp_sim_record_kind {
-    BP_SIM_RECORD_ENTER, /* a call has its correlation id; nothing is measured yet */
     BP_SIM_RECORD_CALL,
     BP_SIM_RECORD_COPY,
     BP_SIM_RECORD_MIGRATION, /* of managed memory: nobody's call */
@@ -78,7 +77,9 @@ struct bp_sim_record {
     enum bp_sim_record_kind kind;
     uint64_t start, end;
     uint32_t correlation, device, stream, tid;
-    uint64_t bytes; /* COPY, SET, MEMORY */
+    uint32_t
+        runtime_correlation; /* of the runtime's call, where the driver's within it has its own */
+    uint64_t bytes;          /* COPY, SET, MEMORY */
     uint64_t address;
     enum bp_sim_copy_kind copy;
     enum bp_sim_memory source, target; /* MEMORY, SET: target */
@@ -89,6 +90,7 @@ struct bp_sim_record {
                          OVERHEAD: enum bp_sim_overhead */
     const char *name; /* KERNEL: lasts as long as the process; CALL */
     unsigned cbid, result;
+    bool nested; /* CALL: of the driver, within one of the runtime */
     struct bp_sim_dim3 grid, block;
     size_t shared;
 };
@@ -113,11 +115,13 @@ BP_SIM_EXPORT void bp_sim_unlock(int *lock);
 /* call.c: around every call of an API. */
 struct bp_sim_call {
     const char *name;
-    unsigned cbid;
+    unsigned cbid, driver;
     uint32_t correlation;
-    uint64_t start;
+    uint64_t start, driver_start;
 };
-BP_SIM_EXPORT void bp_sim_enter(struct bp_sim_call *call, const char *name, unsigned cbid);
+/* driver: cbid of the driver's function that a call of the runtime goes through, 0 for none. */
+BP_SIM_EXPORT void bp_sim_enter(struct bp_sim_call *call, const char *name, unsigned cbid,
+                                unsigned driver);
 BP_SIM_EXPORT int bp_sim_leave(const struct bp_sim_call *call, int error);
 BP_SIM_EXPORT int bp_sim_last_error(bool clear);
 /* The one who formats records; NULL for none. */

@@ -157,8 +157,8 @@ static char *put_rest(char *to, const struct bp_sim_record *r) {
 }
 
 void bp_sim_truth_write(const struct bp_sim_record *record) {
-    static const char *const types[] = {"enter",  "call", "copy",   "migration", "set",
-                                        "kernel", "sync", "memory", "overhead"};
+    static const char *const types[] = {"call",   "copy", "migration", "set",
+                                        "kernel", "sync", "memory",    "overhead"};
     if (state.file <= 0)
         return;
     bp_sim_lock(&state.lock);

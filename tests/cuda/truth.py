@@ -25,6 +25,7 @@ class Truth:
         names, calls, copies, kernels = intercepted(), {}, [], []
         self.copies = {"h2d": [0, 0, 0.0], "d2h": [0, 0, 0.0], "p2p": [0, 0, 0.0]}
         self.kernels = self.calls = 0
+        self.named = {}  # calls by name
         self.queue_full = 0.0
         with open(path) as f:
             lines = [json.loads(line) for line in f if line.endswith("}\n")]
@@ -35,6 +36,7 @@ class Truth:
                 if name in names:
                     calls.setdefault(line["tid"], []).append(span)
                     self.calls += 1
+                    self.named[name] = self.named.get(name, 0) + 1
             elif line["type"] in ("copy", "migration") and line["direction"] in self.copies:
                 peer = line["source"] == line["target"] == "device"
                 kind = self.copies["p2p" if peer else line["direction"]]

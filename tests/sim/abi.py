@@ -146,6 +146,32 @@ def assertions(root):
     return lines
 
 
+def plain(name):
+    return re.sub(r"_v\d+", "", name)
+
+
+def check_numbers(root, include):
+    """The calls' numbers: those of the runtime, of the driver, and of the driver's call within one
+    of the runtime."""
+    problems, known = [], {}
+    for api in ("runtime", "driver"):
+        with open(f"{include}/cupti_{api}_cbid.h", encoding="utf-8") as file:
+            known[api] = {int(number): name for name, number in re.findall(
+                rf"CUPTI_{api.upper()}_TRACE_CBID_(\w+)\s*=\s*(\d+)", file.read())}
+    for api, path in (("runtime", "calls.def"), ("driver", "driver.def")):
+        with open(os.path.join(root, "cuda/sim", path), encoding="utf-8") as file:
+            calls = re.findall(r"^X\((\w+), (\d+)(?:, (\d+))?\)", file.read(), re.M)
+        for name, number, within in calls:
+            real = known[api].get(int(number), "")
+            if real != name and plain(real) != plain(name):
+                problems.append(f"{path}: {name} is {number}, which is {real}")
+            inner = known["driver"].get(int(within or 0), "")
+            if within not in (None, "", "0") and not inner.startswith("cu"):
+                problems.append(f"{path}: {name}: the driver has no call {within}")
+        print(f"{len(calls)} numbers of the {api}'s calls compared")
+    return problems
+
+
 def check_headers(root, *compiler):
     kits = [kit for kit in toolkits() if os.path.exists(f"{kit}/include/cupti.h")]
     if not kits:
@@ -162,7 +188,7 @@ def check_headers(root, *compiler):
     result = run([*compiler, "-fsyntax-only", "-I", root, "-I", include, "-x", "c", "-"],
                  input=source)
     print(f"{len(lines)} places and sizes compared with {include}")
-    return [result.stderr] if result.returncode else []
+    return check_numbers(root, include) + ([result.stderr] if result.returncode else [])
 
 
 def check_nvcc(folder, subject, kernels):

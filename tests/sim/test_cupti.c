@@ -2,7 +2,7 @@
  *
  * The stand-in libcupti as a tool uses it, linked to one generation: buffers come back, records are
  * complete, of the right size and consistent, and each fault does what it says. The argument is the
- * fault that the environment asks for, or nothing.
+ * fault that the environment asks for, "own" for ids of the driver's own, or nothing.
  */
 #include <pthread.h>
 #include <string.h>
@@ -15,6 +15,8 @@
 #define ROUNDS 200
 #define COPY 4096
 #define EXTERNAL 3
+#define IDS (16 * ROUNDS)
+#define DRIVER_COPY 277 /* cuMemcpyHtoDAsync_v2 */
 
 int cuptiActivityRegisterCallbacks(void (*request)(uint8_t **, size_t *, size_t *),
                                    void (*complete)(void *, uint32_t, uint8_t *, size_t, size_t));
@@ -32,8 +34,9 @@ static struct {
     pthread_mutex_t lock;
     pthread_t main;
     size_t buffers, from_thread, dropped;
-    size_t memcpys, kernels, memsets, calls, externals, syncs, memories, bytes;
-    uint64_t external_of[16 * ROUNDS], copied_by[16 * ROUNDS];
+    size_t memcpys, kernels, memsets, calls, driver_calls, externals, syncs, memories, bytes;
+    uint64_t external_of[IDS], copied_by[IDS];
+    struct bp_cupti_api runtime[IDS], driver[IDS]; /* by correlation id */
     uint64_t first;
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -50,8 +53,15 @@ static void take_copy(const struct bp_cupti_memcpy *r) {
     CHECK(r->flags == 1 && r->device == 0 && r->context == 1 && r->stream >= 13, "a wrong copy");
     CHECK(r->end > r->start && r->end - r->start < 1000000, "%lu ns", r->end - r->start);
     CHECK(r->start >= seen.first && r->end < seen.first + 60000000000, "outside of the run");
-    if (r->correlation < 16 * ROUNDS)
-        seen.copied_by[r->correlation] = 1;
+    if (r->correlation < IDS)
+        seen.copied_by[r->correlation] = r->runtime_correlation;
+}
+
+static void take_call(const struct bp_cupti_api *r, struct bp_cupti_api *calls) {
+    CHECK(r->process == (uint32_t)getpid(), "another process");
+    CHECK(r->correlation < IDS && !calls[r->correlation].kind, "id %u", r->correlation);
+    if (r->correlation < IDS)
+        calls[r->correlation] = *r;
 }
 
 static void take(const union bp_cupti_record *record) {
@@ -72,12 +82,16 @@ static void take(const union bp_cupti_record *record) {
         break;
     case BP_CUPTI_RUNTIME:
         seen.calls++;
-        CHECK(record->api.process == (uint32_t)getpid(), "another process");
+        take_call(&record->api, seen.runtime);
+        break;
+    case BP_CUPTI_DRIVER:
+        seen.driver_calls++;
+        take_call(&record->api, seen.driver);
         break;
     case BP_CUPTI_EXTERNAL_CORRELATION:
         seen.externals++;
         CHECK(record->external.external_kind == EXTERNAL, "another kind");
-        if (record->external.correlation < 16 * ROUNDS)
+        if (record->external.correlation < IDS)
             seen.external_of[record->external.correlation] = record->external.external;
         break;
     case BP_CUPTI_SYNCHRONIZATION:
@@ -114,7 +128,7 @@ static int enable(void) {
     static const uint32_t kinds[] = {
         BP_CUPTI_MEMCPY,  BP_CUPTI_MEMSET,          BP_CUPTI_CONCURRENT_KERNEL,
         BP_CUPTI_RUNTIME, BP_CUPTI_SYNCHRONIZATION, BP_CUPTI_EXTERNAL_CORRELATION,
-        BP_CUPTI_MEMORY2};
+        BP_CUPTI_DRIVER,  BP_CUPTI_MEMORY2};
     int error = cuptiActivityRegisterCallbacks(request, complete);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !error; i++)
         error = cuptiActivityEnable(kinds[i]);
@@ -144,21 +158,36 @@ static void run(void) {
     MUST(cudaStreamDestroy(stream));
 }
 
-static void check_complete(void) {
+/* The driver's part of a copy lies within the runtime's call. */
+static void check_nesting(size_t id, bool own) {
+    uint64_t outer = seen.copied_by[id];
+    CHECK(outer < IDS && own == (outer != id), "id %zu of the runtime's %lu", id, outer);
+    const struct bp_cupti_api *driver = &seen.driver[id], *runtime = &seen.runtime[outer];
+    CHECK(driver->cbid == DRIVER_COPY && runtime->cbid == 41, "%u within %u", driver->cbid,
+          runtime->cbid);
+    CHECK(runtime->start <= driver->start && driver->end <= runtime->end, "not within it");
+    CHECK(seen.external_of[outer] == seen.external_of[id], "external id %lu of %lu",
+          seen.external_of[id], seen.external_of[outer]);
+}
+
+static void check_complete(bool own) {
     CHECK(seen.memcpys == ROUNDS && seen.kernels == ROUNDS && seen.memsets == ROUNDS,
           "%zu copies, %zu kernels, %zu fills", seen.memcpys, seen.kernels, seen.memsets);
     CHECK(seen.bytes == (size_t)ROUNDS * COPY, "%zu bytes", seen.bytes);
-    CHECK(seen.externals == ROUNDS, "%zu external ids", seen.externals);
-    CHECK(seen.calls == 4 * ROUNDS + 5, "%zu calls", seen.calls);
+    CHECK(seen.externals == 2 * ROUNDS, "%zu external ids", seen.externals);
+    CHECK(seen.calls == 4 * ROUNDS + 5 && seen.driver_calls == seen.calls, "%zu and %zu calls",
+          seen.calls, seen.driver_calls);
     CHECK(seen.syncs == ROUNDS + 1 && seen.memories == 2, "%zu syncs, %zu memory", seen.syncs,
           seen.memories);
     CHECK(seen.dropped == 0, "%zu dropped", seen.dropped);
     uint64_t next = 1;
-    for (size_t i = 0; i < 16 * ROUNDS; i++) {
-        CHECK(!!seen.copied_by[i] == !!seen.external_of[i], "correlation %zu", i);
-        if (seen.external_of[i])
-            CHECK(seen.external_of[i] == next++, "external id %lu", seen.external_of[i]);
+    for (size_t i = 0; i < IDS; i++) {
+        if (!seen.copied_by[i])
+            continue;
+        CHECK(seen.external_of[i] == next++, "external id %lu", seen.external_of[i]);
+        check_nesting(i, own);
     }
+    CHECK(next == ROUNDS + 1, "%lu copies with their ids", next - 1);
 }
 
 static void settle(void) {
@@ -182,7 +211,7 @@ static void check_fault(const char *fault) {
     pthread_mutex_unlock(&seen.lock);
     usleep(600000);
     settle();
-    check_complete();
+    check_complete(false);
 }
 
 static void *flush(void *returned) {
@@ -224,10 +253,11 @@ int main(int argc, char **argv) {
         return failures != 0;
     }
     settle();
-    if (fault[0]) {
+    bool own = !strcmp(fault, "own");
+    if (fault[0] && !own) {
         check_fault(fault);
     } else {
-        check_complete();
+        check_complete(own);
         CHECK(seen.from_thread > 10, "%zu of %zu buffers by the thread", seen.from_thread,
               seen.buffers);
     }

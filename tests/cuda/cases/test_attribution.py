@@ -148,6 +148,28 @@ def many_small():
 
 
 @timed
+def many_small_blocking():
+    _, report = compare("small-blocking")
+    equal("small copies", report["transfers"]["h2d"]["small_count"], 8000)
+
+
+@timed
+def the_driver_beneath_the_runtime():
+    """CUPTI tells of the runtime's call and of the driver's within it, under one id or two: a copy is
+    still one copy, and its time is in one place."""
+    for ids in ("shared", "own"):
+        for mode in ("pinned", "kernels", "graph"):
+            run, report = compare(mode, {"BATTPROF_SIM_CORRELATION": ids})
+            work = run.truth.kernels + sum(count for count, _, _ in run.truth.copies.values())
+            check(report["cuda"]["records"] > 4 * work, "no records of the driver's calls: %d for %d"
+                  % (report["cuda"]["records"], work))
+            calls = {f["name"]: f["calls"] for f in report["functions"] if f["name"][:2] == "cu"
+                     and (f["library"] or "").startswith("libcu")}
+            equal("calls", calls, {name: count for name, count in run.truth.named.items()
+                                   if name.startswith("cuda")})
+
+
+@timed
 def generation_11():
     compare("kernels", subject="cuda_device_11")
 
