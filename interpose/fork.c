@@ -107,16 +107,22 @@ static void forget_other_threads(const struct bp_thread *self) {
     bp_process.dead = NULL;
 }
 
+/* The alias of a child that forks again is for another entry soon: back to what it stands for. */
+static uint64_t behind_alias(struct bp_thread *thread, uint64_t entry) {
+    return entry == (uint64_t)&thread->alias
+               ? (uint64_t)((struct bp_local *)thread->local)->inherited
+               : entry;
+}
+
 /* The parent counts the calls that are open; here only their time from now on is ours. */
 static void inherit(struct bp_thread *thread, uint64_t now) {
-    struct bp_entry *innermost = (struct bp_entry *)thread->current;
-    if (innermost == &thread->alias) /* a fork in a forked child */
-        innermost = ((struct bp_local *)thread->local)->inherited;
+    struct bp_entry *innermost = (struct bp_entry *)behind_alias(thread, thread->current);
     for (struct bp_entry *e = innermost; e != &thread->root; e = (struct bp_entry *)e->parent) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
         e->child = 0;
         e->source = 0; /* its library's threads and records are the parent's */
+        e->parent = behind_alias(thread, e->parent);
     }
     bp_node_reset_all(thread);
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);

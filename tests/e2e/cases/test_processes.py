@@ -54,6 +54,18 @@ def child_jumps_out_of_fifty_calls():
 
 
 @case
+def five_generations():
+    """Each forked within calls that the one before opened; each returns through all of them."""
+    run = pair([subject(PROGRAM), "generations"], expect=0)
+    report = run.report()
+    equal("processes", process_count(report), 5)
+    equal("work_nest", calls(report, "work_nest"), 5 * 3)
+    equal("work_nest aborted", aborted(report, "work_nest"), 0)
+    equal("work_empty", calls(report, "work_empty"), 1 + 2 + 3 + 4 + 5)
+    equal("work_add", calls(report, "work_add"), 50)
+
+
+@case
 def in_a_thread():
     run = pair([subject(PROGRAM), "thread"], expect=0)
     report = same_counts(run)

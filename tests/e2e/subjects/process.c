@@ -128,6 +128,24 @@ static void fork_jump(void) {
     reap(inner_pid);
 }
 
+/* Every child opens calls above the inherited ones and forks again within them. */
+static void descend(void *arg) {
+    int generations = *(int *)arg - 1;
+    pid_t pid = generations ? fork() : -1;
+    if (pid == 0)
+        work_nest(3, descend, &generations);
+    else if (pid > 0)
+        reap(pid);
+    work_empty();
+}
+
+/* All processes return through all calls, of which each counts its own. */
+static void fork_generations(void) {
+    int generations = 5;
+    work_nest(3, descend, &generations);
+    add(10);
+}
+
 static volatile int stop;
 
 static void *background(void *arg) {
@@ -427,6 +445,7 @@ int main(int argc, char **argv) {
         {"inside", fork_inside},
         {"jump", fork_jump},
         {"deep", fork_deep},
+        {"generations", fork_generations},
         {"thread", fork_in_thread},
         {"threads", fork_then_threads},
         {"many", fork_many},
