@@ -5,7 +5,18 @@
 #ifndef BP_INTERPOSE_PYTHON_API_H
 #define BP_INTERPOSE_PYTHON_API_H
 
+#include <stddef.h>
+
 #include "interpose/elf.h"
+
+/* PyMemAllocatorEx. */
+struct bp_py_allocator {
+    void *context;
+    void *(*malloc)(void *context, size_t size);
+    void *(*calloc)(void *context, size_t count, size_t size);
+    void *(*realloc)(void *context, void *memory, size_t size);
+    void (*free)(void *context, void *memory);
+};
 
 struct bp_py_api {
 #define NEED(type, name, arguments) type(*name) arguments;

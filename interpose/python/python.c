@@ -11,6 +11,7 @@
 
 #include "interpose/lifetime.h"
 #include "interpose/python/api.h"
+#include "interpose/python/audit.h"
 #include "interpose/python/code.h"
 #include "interpose/python/evaluate.h"
 #include "interpose/python/import.h"
@@ -158,14 +159,13 @@ static void on_module(int exec, void *what) {
 }
 
 /* Before Python is initialised it imports modules of its own; when it ends it is left alone. */
-static int on_event(const char *event, void *arguments, void *unused) {
-    (void)unused;
+static void on_event(const char *event, void *arguments) {
     int exec = strcmp(event, "exec") == 0;
     if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments)
-        return 0;
+        return;
     int ready = bp_py.Py_IsInitialized();
     if ((!ready && (exec || state.looked)) || !bp_py_is_main() || bp_py.PyTuple_Size(arguments) < 1)
-        return 0;
+        return;
     int saved = errno;
     struct bp_py_error error;
     bp_py_error_save(&error);
@@ -176,7 +176,6 @@ static int on_event(const char *event, void *arguments, void *unused) {
     bp_py.PyErr_Clear();
     bp_py_error_restore(&error);
     errno = saved;
-    return 0;
 }
 
 /* Python was running when we came: this is called by its main thread, with the GIL held. */
@@ -186,7 +185,7 @@ static int begin_late(void *unused) {
     if (!bp_py_is_main())
         return 0;
     bp_py_error_save(&error);
-    bp_py.PySys_AddAuditHook(on_event, NULL);
+    bp_py_audit_add(on_event);
     look_at_loaded();
     bp_py_error_restore(&error);
     return 0;
@@ -206,5 +205,5 @@ void bp_python_look(void) {
     if (bp_py.Py_IsInitialized())
         bp_py.Py_AddPendingCall(begin_late, NULL);
     else
-        bp_py.PySys_AddAuditHook(on_event, NULL);
+        bp_py_audit_add(on_event);
 }

@@ -11,6 +11,8 @@ import pythons
 FEATURES = ("generators", "coroutines", "exceptions", "recursion", "deep", "threads", "handed_over",
             "fork", "processes", "children", "signals", "collected", "tools", "monitored", "debugged",
             "subinterpreters", "looks", "late")
+# Of the interpreter; the first two change its allocator after we came.
+OPTIONS = (["-X", "dev"], ["-X", "tracemalloc"], ["-O"], ["-E", "-s"])
 SUBJECTS = os.path.join(pythons.HERE, "subjects")
 # Calls that are known from reading features.py: feature -> {function: calls}, over all processes.
 CALLS = {
@@ -40,10 +42,11 @@ def check_calls(check, name, where, report):
     check.that(any(f.startswith("dsl.") for f in counts), "%s: no DSL function seen" % where)
 
 
-def check_feature(check, python, version, name):
-    where = "%d.%d %s" % (*version, name)
-    want = pythons.bare(python, ["features.py", name], SUBJECTS)
-    got, output = pythons.profiled(python, ["features.py", name], SUBJECTS)
+def check_feature(check, python, version, name, options=()):
+    where = "%d.%d %s" % (*version, " ".join([*options, name]))
+    argv = [*options, "features.py", name]
+    want = pythons.bare(python, argv, SUBJECTS)
+    got, output = pythons.profiled(python, argv, SUBJECTS)
     check.that(got.returncode == want.returncode,
                "%s: status %d, not %d" % (where, got.returncode, want.returncode))
     check.that(pythons.normal(got.stdout) == pythons.normal(want.stdout),
@@ -60,6 +63,8 @@ def main():
     for version, python in pythons.find().items():
         for name in sys.argv[1:] or FEATURES:
             check_feature(check, python, version, name)
+        for options in () if sys.argv[1:] else OPTIONS:
+            check_feature(check, python, version, "generators", options)
     check.finish()
 
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Our audit hook in CPython: how we are told of imports, from before it is initialised.
+ */
+#ifndef BP_INTERPOSE_PYTHON_AUDIT_H
+#define BP_INTERPOSE_PYTHON_AUDIT_H
+
+/* Have `hook` called for every event. It must not fail. Once. */
+void bp_py_audit_add(void (*hook)(const char *event, void *arguments));
+
+#endif
