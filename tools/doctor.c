@@ -36,6 +36,7 @@ static const struct {
     {"library", bp_doctor_library, 1},
     {"preloading", bp_doctor_preload, 1},
     {"output", bp_doctor_output, 0},
+    {"sampling", bp_doctor_sampling, 0},
     {"Python", bp_doctor_python, 0},
     {"CUDA driver", bp_doctor_cuda_driver, 0},
     {"CUPTI", bp_doctor_cupti, 0},

@@ -29,6 +29,7 @@ bp_doctor_check bp_doctor_kernel;
 bp_doctor_check bp_doctor_perf_event;
 bp_doctor_check bp_doctor_permissions;
 bp_doctor_check bp_doctor_ptrace;
+bp_doctor_check bp_doctor_sampling;
 bp_doctor_check bp_doctor_shadow_stack;
 
 /* doctor_target.c */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 
 #define ARCH_SHSTK_STATUS 0x5005 /* asm/prctl.h of Linux 6.6; not in older headers */
 #define NEEDED_GLIBC 31          /* 2.31: Debian 11, Ubuntu 20.04 */
+#define SAMPLED_S 0.05           /* of CPU time, to see how often samples come */
 
 /* The rest of the line "key<blanks>:<blanks>value"; false if there is none. */
 static int read_value(const char *path, const char *key, char *value, size_t size) {
@@ -138,6 +140,46 @@ void bp_doctor_container(struct bp_finding *finding) {
         bp_finding_set(finding, BP_GOOD, "%s, %s: profiling works in it", kind, seccomp);
     else
         bp_finding_set(finding, BP_ABSENT, "none seen, %s", seccomp);
+}
+
+static volatile sig_atomic_t ticks;
+
+static void count_tick(int number) {
+    (void)number;
+    ticks++;
+}
+
+static double thread_cpu_s(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The kernel looks at CPU timers when its own clock ticks: that bounds how many samples there are.
+ */
+void bp_doctor_sampling(struct bp_finding *finding) {
+    struct sigaction action = {.sa_handler = count_tick}, before;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec often = {.it_interval.tv_nsec = 1000000, .it_value.tv_nsec = 1000000};
+    timer_t timer;
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer)) {
+        bp_finding_set(finding, BP_ABSENT,
+                       "no timer of CPU time (%s): what the program itself does "
+                       "is not broken down",
+                       strerror(errno));
+        return;
+    }
+    sigaction(SIGUSR1, &action, &before);
+    double begin = thread_cpu_s(), end = begin;
+    timer_settime(timer, 0, &often, NULL);
+    while (end < begin + SAMPLED_S)
+        end = thread_cpu_s();
+    timer_delete(timer);
+    sigaction(SIGUSR1, &before, NULL);
+    bp_finding_set(
+        finding, ticks ? BP_GOOD : BP_ABSENT,
+        "%.0f samples per second of CPU time at most; `run` takes 200 unless told (--rate)",
+        (double)ticks / (end - begin));
 }
 
 void bp_doctor_perf_event(struct bp_finding *finding) {

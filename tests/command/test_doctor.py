@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`battprof doctor` on this machine, and on one without the library."""
 import os
+import re
 import unittest
 
 from harness import CommandTest
@@ -16,6 +17,12 @@ class Doctor(CommandTest):
         for line in result.out.splitlines():
             self.assertTrue(len(line) <= 80 or " " not in line[18:].strip(), line)
         self.assertEqual(os.listdir(self.directory), [])
+
+    def test_samples(self):
+        """Linux ticks 100 to 1000 times a second."""
+        out = " ".join(self.battprof("doctor").out.split())
+        rate = int(re.search(r"sampling (\d+) samples per second", out).group(1))
+        self.assertTrue(50 <= rate <= 1100, rate)
 
     def test_without_library(self):
         self.environment["BATTPROF_LIB"] = "/no/such/lib.so"
