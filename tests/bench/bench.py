@@ -8,6 +8,7 @@ unless it could not measure."""
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -224,6 +225,23 @@ class Bench:
         self.line(f"run_batt -c 100, {count} runs: with / bare", f"{middle:.2f}",
                   f"[{low:.2f} {high:.2f}]", "", None)
 
+    def sampling(self):
+        """Within one process: the same work with its timer running and stopped, in turn."""
+        seconds = "2" if self.options.quick else "10"
+        python = [sys.executable, os.path.join(os.path.dirname(__file__), "sample.py"),
+                  self.path("libbenchsample.so")]
+        for title, command in (("native", [self.path("bench_sample")]), ("Python", python)):
+            for rate in ("200", "1000"):
+                result = subprocess.run(command + [seconds, rate], capture_output=True, text=True,
+                                        env={**os.environ, **self.profiled(self.directory())},
+                                        check=False)
+                found = [float(n) for n in re.findall(r"\d+\.\d{4}", result.stdout)]
+                if len(found) != 3:
+                    raise measure.CannotMeasure("sampling: " + result.stdout + result.stderr)
+                middle, low, high = found
+                self.line(f"sampling, {title}, {rate}/s: on / off", f"{middle:.3f}",
+                          f"[{low:.3f} {high:.3f}]", "<= 1.03", middle <= 1.03)
+
     def file(self):
         each = (10 ** 9 if self.options.full else 10 ** 7 if self.options.quick else 10 ** 8) // 2
         subject = self.subject("battprof", "bench_calls")
@@ -278,7 +296,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="battprof-bench-") as scratch:
         try:
             bench = Bench(os.path.abspath(options.build), scratch, options)
-            for part in (bench.calls, bench.startup, bench.pipeline, bench.file, bench.runtime):
+            for part in (bench.calls, bench.startup, bench.pipeline, bench.sampling, bench.file,
+                         bench.runtime):
                 part()
                 sys.stdout.flush()
         except measure.CannotMeasure as error:
