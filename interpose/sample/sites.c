@@ -26,11 +26,14 @@ static uint64_t hash_python(const struct bp_python *python, uint64_t hash) {
     return hash ? hash : 1;
 }
 
-/* The node stands for all hooked calls that are open: their frames have no address of their own. */
-static int is_known(const struct bp_trail *trail, const struct bp_cfi_registers *registers,
-                    uint32_t node) {
-    return trail->sp == registers->r[BP_REG_RSP] && trail->node == node &&
-           trail->generation == bp_tables_generation() && bp_trail_holds(trail);
+/* The node stands for all hooked calls that are open: their frames have no address of their own.
+ * The thread before on this segment may have had another stack. */
+static int is_known(const struct bp_trail *trail, const struct bp_thread *thread,
+                    const struct bp_cfi_registers *registers, uint32_t node) {
+    return trail->sp == registers->r[BP_REG_RSP] &&
+           trail->high == ((const struct bp_local *)thread->local)->stack_high &&
+           trail->node == node && trail->generation == bp_tables_generation() &&
+           bp_trail_holds(trail);
 }
 
 /* A hash of the native frames; whether they are in stack->walk now. */
@@ -38,7 +41,7 @@ static uint64_t find_path(struct bp_stack *stack, const struct bp_thread *thread
                           const struct bp_cfi_registers *registers, uint32_t node, int *walked) {
     uint64_t hash = mix(node, registers->r[BP_REG_RSP]);
     struct bp_trail *trail = &stack->trails[hash >> 32 & (BP_TRAILS - 1)];
-    *walked = !is_known(trail, registers, node);
+    *walked = !is_known(trail, thread, registers, node);
     if (!*walked)
         return trail->path;
     bp_trail_begin(trail, registers);

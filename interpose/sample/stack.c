@@ -148,6 +148,8 @@ void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
     int own = sp >= local->stack_low && sp < local->stack_high;
     walk->safe.low = own ? sp - RED_ZONE : 0;
     walk->safe.high = own ? local->stack_high : 0;
+    if (trail)
+        trail->high = walk->safe.high;
     bp_walk_from(walk, registers, own ? trail : NULL);
 }
 

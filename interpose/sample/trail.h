@@ -14,8 +14,9 @@
 
 struct bp_trail {
     uint64_t sp;
-    uint64_t path;       /* what the frames come to, for the owner */
-    uint32_t node;       /* for the owner, too */
+    uint64_t high; /* end of the stack: the words are below it, or in memory of ours that stays */
+    uint64_t path; /* what the frames come to, for the owner */
+    uint32_t node; /* for the owner, too */
     uint32_t generation; /* of the tables that the walk went by */
     uint32_t count;      /* of words; 0, or more than there is room for: none that holds */
     uint32_t unused;
