@@ -10,7 +10,10 @@ import pythons
 
 FEATURES = ("generators", "coroutines", "exceptions", "recursion", "deep", "threads", "handed_over",
             "fork", "processes", "children", "signals", "collected", "tools", "monitored", "debugged",
-            "subinterpreters", "looks", "late")
+            "subinterpreters", "looks", "late", "loky", "covered")
+# With these where they are: module -> Debian's package.
+NEEDED = {"loky": ("joblib.externals.loky", "python3-joblib"),
+          "covered": ("coverage", "python3-coverage")}
 # Of the interpreter; the first two change its allocator after we came.
 OPTIONS = (["-X", "dev"], ["-X", "tracemalloc"], ["-O"], ["-E", "-s"])
 SUBJECTS = os.path.join(pythons.HERE, "subjects")
@@ -27,6 +30,8 @@ CALLS = {
     "monitored": {"dsl.depth": 11 + 4, "dsl.numbers": 1, "dsl.fail": 3},
     "debugged": {"dsl.add": 2, "dsl.call": 1},
     "subinterpreters": {"dsl.add": 3, "dsl.depth": 0},
+    "loky": {"dsl.identity": 8, "dsl.depth": 4},
+    "covered": {"dsl.add": 1, "dsl.depth": 4, "dsl.numbers": 1},
     "processes": {"dsl.add": 6, "dsl.identity": 24, "dsl.depth": 21},
 }
 
@@ -58,11 +63,20 @@ def check_feature(check, python, version, name, options=()):
     shutil.rmtree(output, ignore_errors=True)
 
 
+def is_there(python, name):
+    module, package = NEEDED.get(name, ("", ""))
+    there = not module or pythons.bare(python, ["-c", "import " + module], "/").returncode == 0
+    if not there:
+        print("%s has no %s; Debian: %s" % (python, module, package))
+    return there
+
+
 def main():
     check = pythons.Check()
     for version, python in pythons.find().items():
         for name in sys.argv[1:] or FEATURES:
-            check_feature(check, python, version, name)
+            if is_there(python, name):
+                check_feature(check, python, version, name)
         for options in () if sys.argv[1:] else OPTIONS:
             check_feature(check, python, version, "generators", options)
     check.finish()

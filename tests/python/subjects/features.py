@@ -134,6 +134,23 @@ def processes():
         print(list(pool.map(dsl.depth, range(6))))
 
 
+def loky():
+    from joblib.externals.loky import get_reusable_executor
+    workers = get_reusable_executor(max_workers=2, timeout=20)
+    print(list(workers.map(dsl.identity, range(8))), workers.submit(dsl.depth, 3).result())
+    workers.shutdown()
+
+
+def covered():
+    import coverage
+    cover = coverage.Coverage(data_file=None, include=[dsl.__file__])
+    cover.start()
+    print(dsl.add(1, 2), dsl.depth(3), list(dsl.numbers(3)))
+    cover.stop()
+    _, statements, _, missing, _ = cover.analysis2(dsl.__file__)
+    print(len(statements), missing)
+
+
 def children():
     script = "import dsl, sys; print(dsl.add(2, 3)); sys.exit(4)"
     env = dict(os.environ, PYTHONPATH=os.path.dirname(dsl.__file__))
