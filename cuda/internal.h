@@ -116,7 +116,8 @@ struct bp_slot *bp_slot_get(uint32_t sequence);        /* NULL if it was used ag
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */
 uint64_t bp_slot_oldest(uint64_t limit);
-/* Before a flush: calls that have returned by now are those that it should bring. */
+/* Before a flush: calls that have returned by now are those that it should bring; and whether a
+ * thread waits for the device. */
 void bp_slot_mark(void);
 /* Marked ones that are awaited: those that CUPTI never spoke of, and those whose work was not over.
  */

@@ -18,6 +18,7 @@ static struct {
     uint32_t next;   /* number of the last one handed out */
     uint32_t oldest; /* all before it are done */
     uint32_t newest_done;
+    int waited_for; /* when the last flush began a thread waited for the device */
 } state;
 
 static struct bp_slot *slots_get(void) {
@@ -61,21 +62,30 @@ struct bp_slot *bp_slot_get(uint32_t sequence) {
 
 void bp_slot_done(struct bp_slot *slot, uint64_t end) {
     if (slot->class == BP_CUDA_GRAPH)
-        slot->time = end; /* one of many */
+        slot->time = end > slot->time ? end : slot->time; /* one of many */
     else
         slot->state = BP_SLOT_DONE;
     if ((int32_t)(slot->sequence - state.newest_done) > 0)
         state.newest_done = slot->sequence;
 }
 
+static int is_passed(const struct bp_slot *slot) {
+    return (int32_t)(state.newest_done - slot->sequence) > 0;
+}
+
+/* How many records a graph's launch will have is not known: it is over when none has come for a
+ * while; a long while, if it is the last work there is and a thread waits. */
+static int is_quiet(const struct bp_slot *slot, uint64_t limit) {
+    uint64_t silence = state.waited_for && !is_passed(slot) ? PATIENCE_S * bp_cuda.ticks_per_s
+                                                            : bp_cuda.ticks_per_s / GRAPH_PART;
+    return slot->class == BP_CUDA_GRAPH && slot->time && slot->time + silence < limit;
+}
+
 static int is_over(struct bp_slot *slot, uint64_t limit) {
-    if (slot->state == BP_SLOT_DONE)
+    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit))
         return 1;
-    if (slot->class == BP_CUDA_GRAPH && slot->time &&
-        slot->time + bp_cuda.ticks_per_s / GRAPH_PART < limit)
-        return 1;
-    int passed = (int32_t)(state.newest_done - slot->sequence) > 0;
-    if (slot->returned && passed && slot->start + PATIENCE_S * bp_cuda.ticks_per_s < limit) {
+    if (slot->returned && is_passed(slot) &&
+        slot->start + PATIENCE_S * bp_cuda.ticks_per_s < limit) {
         slot->state = BP_SLOT_DONE;
         return 1;
     }
@@ -102,7 +112,18 @@ uint64_t bp_slot_oldest(uint64_t limit) {
     return oldest;
 }
 
+/* A thread may enter or leave meanwhile: whoever has waited for long is found. */
+static int is_waited_for(void) {
+    for (const struct bp_cuda_thread *t = bp_cuda.threads; t; t = t->next) {
+        uint32_t depth = __atomic_load_n(&t->depth, __ATOMIC_RELAXED);
+        if (depth && depth <= BP_CUDA_NESTING && bp_cuda_blocks(t->open[depth - 1].class))
+            return 1;
+    }
+    return 0;
+}
+
 void bp_slot_mark(void) {
+    state.waited_for = is_waited_for();
     uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
     for (uint32_t i = state.oldest + 1; state.slots && (int32_t)(next - i) >= 0; i++) {
         struct bp_slot *slot = &state.slots[i % BP_SLOTS];

@@ -162,6 +162,9 @@ int bp_sim_copy_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     bp_sim_lock(&bp_sim_model.lock);
     const struct bp_sim_properties *p = bp_sim_model.device[stream->device].properties;
     record[0] = describe(&copy, &plan, stream);
+    record[0].node = work->node;
+    record[0].graph = work->graph;
+    plan.blocks = plan.blocks && !work->node;
     int records = plan.kind == BP_SIM_HTOH ? 0 : place(record, stream, &plan);
     bp_sim_queue_add(work, stream);
     uint64_t end = stream->end, sequence = stream->sequence;
@@ -194,8 +197,8 @@ int bp_sim_copy(const struct bp_sim_copy *copy, struct bp_sim_stream *handle) {
     if (!work)
         return cudaErrorMemoryAllocation;
     work->copy = *copy;
-    if (bp_sim_captured(handle, work))
-        return 0;
+    if (bp_sim_captured(handle, work, &error))
+        return error;
     if (staged) {
         if (!copy->async && (error = bp_sim_stream_settle(handle))) {
             free(work);
@@ -223,7 +226,9 @@ int bp_sim_set_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
                                    .bytes = set.width * set.height,
                                    .target = region.kind,
                                    .async = set.async,
-                                   .value = (unsigned char)set.value};
+                                   .value = (unsigned char)set.value,
+                                   .node = work->node,
+                                   .graph = work->graph};
     bp_sim_lock(&bp_sim_model.lock);
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
     const struct bp_sim_properties *p = device->properties;
@@ -249,5 +254,5 @@ int bp_sim_set(const struct bp_sim_set *set, struct bp_sim_stream *handle) {
     if (!work)
         return cudaErrorMemoryAllocation;
     work->set = *set;
-    return bp_sim_captured(handle, work) ? 0 : bp_sim_set_submit(work, handle);
+    return bp_sim_captured(handle, work, &error) ? error : bp_sim_set_submit(work, handle);
 }

@@ -40,6 +40,8 @@ static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *f
         .stream = from->stream,
         .correlation = from->correlation,
         .runtime_correlation = from->runtime_correlation,
+        .node = from->node,
+        .graph = from->graph,
     };
     if (peer) {
         to->memcpy2.source_device = from->source_device;
@@ -47,6 +49,8 @@ static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *f
         to->memcpy2.target_device = from->target_device;
         to->memcpy2.target_context = context_of(from->target_device);
         to->memcpy2.correlation = from->correlation;
+        to->memcpy2.node = from->node;
+        to->memcpy2.graph = from->graph;
     }
     return bp_cupti_wants(to->kind);
 }
@@ -83,6 +87,8 @@ static bool format_set(union bp_cupti_record *to, const struct bp_sim_record *fr
         .correlation = from->correlation,
         .flags = from->async,
         .memory = (uint16_t)from->target,
+        .node = from->node,
+        .graph = from->graph,
     };
     return bp_cupti_wants(BP_CUPTI_MEMSET);
 }
@@ -102,6 +108,8 @@ static bool format_kernel(union bp_cupti_record *to, const struct bp_sim_record 
         .correlation = from->correlation,
         .grid_id = from->correlation,
         .name = from->name,
+        .node = from->node,
+        .graph = from->graph,
     };
     return bp_cupti_wants(to->kind);
 }

@@ -59,6 +59,8 @@ struct bp_cupti_memcpy2 {
     uint64_t bytes, start, end;
     uint32_t device, context, stream, source_device, source_context, target_device, target_context;
     uint32_t correlation;
+    uint64_t reserved, node;
+    uint32_t graph;
 };
 
 struct bp_cupti_memset {
@@ -66,6 +68,9 @@ struct bp_cupti_memset {
     uint64_t bytes, start, end;
     uint32_t device, context, stream, correlation;
     uint16_t flags, memory;
+    uint32_t pad;
+    uint64_t reserved, node;
+    uint32_t graph;
 };
 
 struct bp_cupti_kernel {
@@ -79,6 +84,9 @@ struct bp_cupti_kernel {
     uint32_t local_per_thread, local_total, correlation;
     int64_t grid_id;
     const char *name;
+    uint64_t reserved[4];
+    uint64_t node;
+    uint32_t not_filled, graph;
 };
 
 struct bp_cupti_api {

@@ -1,31 +1,99 @@
 /* SPDX-License-Identifier: MIT
  *
- * Graphs by stream capture: the work of one stream in its order. Launching submits it again.
- * Capture that forks into other streams by events is refused.
+ * Graphs: pieces of work and what each must wait for. They are captured from streams (capture.c) or
+ * built node by node. Instantiating puts a copy into an order in which it can be submitted, and
+ * gives each branch a stream of its own; launching submits the work again, each piece after those
+ * that it waits for, and the launching stream goes on when all of it is over.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/sim/internal.h"
 
-struct bp_sim_graph {
-    struct bp_sim_work *first, **last;
-    size_t size;
-};
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
 
-int bp_sim_graph_new(struct bp_sim_graph **graph) {
-    *graph = calloc(1, sizeof **graph);
-    if (!*graph)
+static bool have(const struct bp_sim_nodes *set, const struct bp_sim_node *node) {
+    size_t i = 0;
+    while (i < set->count && set->items[i] != node)
+        i++;
+    return i < set->count;
+}
+
+static int append(struct bp_sim_nodes *set, struct bp_sim_node *node) {
+    struct bp_sim_node **items = realloc(set->items, (set->count + 1) * sizeof *items);
+    if (!items)
         return cudaErrorMemoryAllocation;
-    (*graph)->last = &(*graph)->first;
+    items[set->count++] = node;
+    set->items = items;
     return 0;
 }
 
-static void append(struct bp_sim_graph *graph, struct bp_sim_work *work) {
-    work->next = NULL;
-    *graph->last = work;
-    graph->last = &work->next;
-    graph->size++;
+int bp_sim_nodes_add(struct bp_sim_nodes *set, struct bp_sim_node *node) {
+    return have(set, node) ? 0 : append(set, node);
+}
+
+int bp_sim_nodes_join(struct bp_sim_nodes *set, const struct bp_sim_nodes *more) {
+    int error = 0;
+    for (size_t i = 0; i < more->count && !error; i++)
+        error = bp_sim_nodes_add(set, more->items[i]);
+    return error;
+}
+
+void bp_sim_nodes_clear(struct bp_sim_nodes *set) {
+    free(set->items);
+    *set = (struct bp_sim_nodes){0};
+}
+
+int bp_sim_graph_new(struct bp_sim_graph **graph) {
+    static uint32_t last;
+    *graph = calloc(1, sizeof **graph);
+    if (!*graph)
+        return cudaErrorMemoryAllocation;
+    (*graph)->id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static void free_node(struct bp_sim_node *node) {
+    bp_sim_nodes_clear(&node->after);
+    free(node->work);
+    free(node);
+}
+
+int bp_sim_graph_add(struct bp_sim_graph *graph, struct bp_sim_work *work,
+                     const struct bp_sim_nodes *after, struct bp_sim_node **added) {
+    struct bp_sim_node *node = calloc(1, sizeof *node);
+    if (!node) {
+        free(work);
+        return cudaErrorMemoryAllocation;
+    }
+    node->work = work;
+    node->graph = graph;
+    int error = bp_sim_nodes_join(&node->after, after);
+    if (!error)
+        error = append(&graph->nodes, node);
+    if (error)
+        free_node(node);
+    else if (added)
+        *added = node;
+    return error;
+}
+
+int bp_sim_graph_add_empty(struct bp_sim_graph *graph, const struct bp_sim_nodes *after,
+                           struct bp_sim_node **added) {
+    return graph ? bp_sim_graph_add(graph, NULL, after, added) : cudaErrorInvalidValue;
+}
+
+int bp_sim_graph_depend(struct bp_sim_graph *graph, struct bp_sim_node *const *from,
+                        struct bp_sim_node *const *to, size_t count) {
+    int error = 0;
+    for (size_t i = 0; i < count && !error; i++) {
+        if (from[i]->graph != graph || to[i]->graph != graph)
+            return cudaErrorInvalidValue;
+        error = bp_sim_nodes_add(&to[i]->after, from[i]);
+    }
+    return error;
 }
 
 /* Arguments lie within the work: pointers to them move with it. */
@@ -43,76 +111,133 @@ static struct bp_sim_work *clone(const struct bp_sim_work *work) {
     return copy;
 }
 
-int bp_sim_graph_clone(struct bp_sim_graph **result, const struct bp_sim_graph *graph) {
-    int error = graph ? bp_sim_graph_new(result) : cudaErrorInvalidValue;
-    for (struct bp_sim_work *w = error ? NULL : graph->first; w; w = w->next) {
-        struct bp_sim_work *copy = clone(w);
-        if (!copy) {
-            bp_sim_graph_free(*result);
-            return cudaErrorMemoryAllocation;
+/* A copy of a node whose dependencies have been copied; NULL without memory. */
+static struct bp_sim_node *copy_node(struct bp_sim_graph *to, const struct bp_sim_node *node) {
+    struct bp_sim_work *work = node->work ? clone(node->work) : NULL;
+    struct bp_sim_nodes after = {0};
+    struct bp_sim_node *copy = NULL;
+    int error = node->work && !work ? cudaErrorMemoryAllocation : 0;
+    for (size_t i = 0; i < node->after.count && !error; i++)
+        error = bp_sim_nodes_add(&after, node->after.items[i]->copy);
+    if (error)
+        free(work);
+    else
+        bp_sim_graph_add(to, work, &after, &copy);
+    bp_sim_nodes_clear(&after);
+    return copy;
+}
+
+static bool is_ready(const struct bp_sim_node *node) {
+    bool ready = !node->copy;
+    for (size_t i = 0; i < node->after.count && ready; i++)
+        ready = node->after.items[i]->copy;
+    return ready;
+}
+
+/* Rounds over the nodes, in each those whose dependencies are there. A graph with a circle has none
+ * in the end. */
+static int copy_nodes(struct bp_sim_graph *to, const struct bp_sim_graph *from) {
+    for (size_t i = 0; i < from->nodes.count; i++)
+        from->nodes.items[i]->copy = NULL;
+    for (size_t before = SIZE_MAX; before != to->nodes.count;) {
+        before = to->nodes.count;
+        for (size_t i = 0; i < from->nodes.count; i++) {
+            struct bp_sim_node *node = from->nodes.items[i];
+            if (is_ready(node) && !(node->copy = copy_node(to, node)))
+                return cudaErrorMemoryAllocation;
         }
-        append(*result, copy);
     }
+    return to->nodes.count == from->nodes.count ? 0 : cudaErrorInvalidValue;
+}
+
+/* The first node that waits for another goes on in its stream, the first of all in the launching
+ * one; the others have streams of their own. */
+static void number(struct bp_sim_graph *graph) {
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct bp_sim_node *node = graph->nodes.items[i];
+        struct bp_sim_node *before = node->after.count ? node->after.items[0] : NULL;
+        if (before && !before->continued) {
+            before->continued = true;
+            node->stream = before->stream;
+        } else if (i) {
+            node->stream = bp_sim_stream_number();
+        }
+        if (node->work) {
+            node->work->graph = graph->id;
+            node->work->node = (uint64_t)graph->id << 32 | (i + 1);
+        }
+    }
+}
+
+int bp_sim_graph_clone(struct bp_sim_graph **result, const struct bp_sim_graph *graph) {
+    struct bp_sim_graph *copy;
+    int error = graph ? bp_sim_graph_new(&copy) : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    error = copy_nodes(copy, graph);
+    if (error) {
+        bp_sim_graph_free(copy);
+        return error;
+    }
+    number(copy);
+    *result = copy;
+    return 0;
+}
+
+static int launch_node(struct bp_sim_node *node, const struct bp_sim_stream *launching) {
+    static int (*const submit[])(struct bp_sim_work *, struct bp_sim_stream *) = {
+        bp_sim_copy_submit, bp_sim_set_submit, bp_sim_kernel_submit, bp_sim_host_submit};
+    struct bp_sim_stream branch = *launching;
+    if (node->stream)
+        branch.id = node->stream;
+    for (size_t i = 0; i < node->after.count; i++)
+        branch.end = later(branch.end, node->after.items[i]->end);
+    struct bp_sim_work *work = node->work ? clone(node->work) : NULL;
+    if (node->work && !work)
+        return cudaErrorMemoryAllocation;
+    int error = work ? submit[work->kind](work, &branch) : 0;
+    node->end = branch.end;
+    node->sequence = branch.sequence;
     return error;
 }
 
-bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work) {
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream || !stream->capture)
-        return false;
-    append(stream->capture, work);
-    return true;
-}
-
-int bp_sim_capture_begin(struct bp_sim_stream *handle) {
-    int error = bp_sim_ready();
+int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *handle) {
+    struct bp_sim_stream launching;
+    int error = graph ? bp_sim_ready() : cudaErrorInvalidValue;
+    struct bp_sim_stream *stream = error ? NULL : bp_sim_stream_get(handle);
+    if (!error && (!stream || stream->capture)) /* a graph within a graph is left out */
+        error = stream ? cudaErrorNotSupported : cudaErrorInvalidResourceHandle;
     if (error)
         return error;
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream)
-        return cudaErrorInvalidResourceHandle;
-    if (!stream->magic || stream->capture) /* the legacy stream cannot be captured */
-        return cudaErrorStreamCaptureUnsupported;
-    return bp_sim_graph_new(&stream->capture);
-}
-
-int bp_sim_capture_end(struct bp_sim_stream *handle, struct bp_sim_graph **graph) {
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream || !stream->capture)
-        return cudaErrorStreamCaptureInvalidated;
-    *graph = stream->capture;
-    stream->capture = NULL;
-    return 0;
-}
-
-int bp_sim_capturing(struct bp_sim_stream *handle, int *status) {
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
-    if (!stream || !status)
-        return cudaErrorInvalidValue;
-    *status = stream->capture ? 1 : 0;
-    return 0;
-}
-
-int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *handle) {
-    static int (*const submit[])(struct bp_sim_work *, struct bp_sim_stream *) = {
-        bp_sim_copy_submit, bp_sim_set_submit, bp_sim_kernel_submit, bp_sim_host_submit};
-    int error = graph ? bp_sim_ready() : cudaErrorInvalidValue;
-    for (struct bp_sim_work *w = error ? NULL : graph->first; w && !error; w = w->next) {
-        struct bp_sim_work *copy = clone(w);
-        error = copy ? submit[w->kind](copy, handle) : cudaErrorMemoryAllocation;
+    bp_sim_stream_fork(stream, &launching);
+    uint64_t end = 0, sequence = 0;
+    for (size_t i = 0; i < graph->nodes.count && !error; i++) {
+        struct bp_sim_node *node = graph->nodes.items[i];
+        error = launch_node(node, &launching);
+        end = later(end, node->end);
+        sequence = later(sequence, node->sequence);
     }
+    bp_sim_stream_join(stream, end, sequence);
     return error;
 }
 
 int bp_sim_graph_free(struct bp_sim_graph *graph) {
-    for (struct bp_sim_work *w = graph ? graph->first : NULL, *next; w; w = next) {
-        next = w->next;
-        free(w);
-    }
+    if (!graph)
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < graph->nodes.count; i++)
+        free_node(graph->nodes.items[i]);
+    bp_sim_nodes_clear(&graph->nodes);
     free(graph);
     return 0;
 }
 
-size_t bp_sim_graph_size(const struct bp_sim_graph *graph) {
-    return graph->size;
+int bp_sim_graph_nodes(const struct bp_sim_graph *graph, struct bp_sim_node **nodes,
+                       size_t *count) {
+    if (!graph || !count)
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; nodes && i < *count; i++)
+        nodes[i] = i < graph->nodes.count ? graph->nodes.items[i] : NULL;
+    if (!nodes || *count > graph->nodes.count)
+        *count = graph->nodes.count;
+    return 0;
 }

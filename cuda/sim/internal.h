@@ -27,13 +27,17 @@ uint64_t bp_sim_engine_place(struct bp_sim_engine *engine, uint64_t ready, uint6
 uint64_t bp_sim_lanes_place(struct bp_sim_engine *lanes, unsigned needed, uint64_t ready,
                             uint64_t duration);
 
+struct bp_sim_capture;
+
 struct bp_sim_stream {
     uint32_t magic, id;
     int device, priority;
     bool nonblocking;
     uint64_t end;      /* of all that was submitted to it */
     uint64_t sequence; /* of the last of it */
-    struct bp_sim_graph *capture;
+    struct bp_sim_capture *capture;
+    struct bp_sim_nodes tail; /* what the next captured node waits for */
+    struct bp_sim_stream *next_captured;
 };
 
 struct bp_sim_device {
@@ -62,6 +66,8 @@ struct bp_sim_work {
     struct bp_sim_work *next;
     enum bp_sim_work_kind kind;
     uint64_t sequence, end;
+    uint64_t node; /* of a graph: its id, else 0 */
+    uint32_t graph;
     size_t size; /* of this allocation, with the arguments of a kernel or a staged copy behind it */
     union {
         struct bp_sim_copy copy;
@@ -77,6 +83,38 @@ struct bp_sim_work {
     };
     void *pointers[]; /* arguments of a kernel */
 };
+
+/* graph.c */
+struct bp_sim_node {
+    struct bp_sim_graph *graph;
+    struct bp_sim_work *work; /* NULL: does nothing */
+    struct bp_sim_nodes after;
+    struct bp_sim_node *copy; /* while the graph is copied */
+    uint32_t stream;          /* that CUPTI names, 0 for the launching one */
+    bool continued;           /* another node has its stream */
+    uint64_t end, sequence;   /* of the last launch */
+};
+struct bp_sim_graph {
+    struct bp_sim_nodes nodes;
+    uint32_t id;
+};
+int bp_sim_nodes_add(struct bp_sim_nodes *set, struct bp_sim_node *node);
+int bp_sim_nodes_join(struct bp_sim_nodes *set, const struct bp_sim_nodes *more);
+void bp_sim_nodes_clear(struct bp_sim_nodes *set);
+/* Steals the work. */
+int bp_sim_graph_add(struct bp_sim_graph *graph, struct bp_sim_work *work,
+                     const struct bp_sim_nodes *after, struct bp_sim_node **added);
+
+/* capture.c. An event that was recorded while its stream captured. The lock is held, but for
+ * captured, which takes the work if the stream is capturing or the thread adds a node. */
+struct bp_sim_mark {
+    uint64_t capture; /* its id, 0 for none */
+    struct bp_sim_nodes nodes;
+};
+int bp_sim_capture_record(const struct bp_sim_stream *stream, struct bp_sim_mark *to);
+int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *event);
+void bp_sim_capture_leave(struct bp_sim_stream *stream);
+bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error);
 
 /* managed.c: where the pages of a region are, all on the host; NULL without memory. */
 signed char *bp_sim_managed_new(size_t size);
@@ -104,8 +142,11 @@ uint64_t bp_sim_place_on_lanes(struct bp_sim_stream *stream, unsigned lanes, uin
 void bp_sim_finish(uint64_t end, uint64_t sequence);
 /* A synchronisation that is part of another call, and no record of its own. */
 int bp_sim_stream_settle(struct bp_sim_stream *handle);
-/* Takes the work if the stream is capturing. No lock is held. */
-bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work);
+/* A number for one more stream; a stream for one branch of a graph that is launched, and the
+ * launching one's wait for it. No lock is held. */
+uint32_t bp_sim_stream_number(void);
+void bp_sim_stream_fork(const struct bp_sim_stream *stream, struct bp_sim_stream *branch);
+void bp_sim_stream_join(struct bp_sim_stream *stream, uint64_t end, uint64_t sequence);
 
 /* device.c: whether the driver's call within one of the runtime has an id of its own. */
 bool bp_sim_has_own_ids(void);

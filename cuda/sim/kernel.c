@@ -168,7 +168,9 @@ int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle)
                                    .name = name,
                                    .grid = launch.grid,
                                    .block = launch.block,
-                                   .shared = launch.shared};
+                                   .shared = launch.shared,
+                                   .node = work->node,
+                                   .graph = work->graph};
     bp_sim_lock(&bp_sim_model.lock);
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
     const struct bp_sim_properties *p = device->properties;
@@ -201,7 +203,7 @@ int bp_sim_launch(const struct bp_sim_launch *launch, struct bp_sim_stream *hand
     struct bp_sim_work *work = make_work(launch, find_kernel(launch->stub, name));
     if (!work)
         return cudaErrorMemoryAllocation;
-    return bp_sim_captured(handle, work) ? 0 : bp_sim_kernel_submit(work, handle);
+    return bp_sim_captured(handle, work, &error) ? error : bp_sim_kernel_submit(work, handle);
 }
 
 /* Runs in the order of the stream, on a thread that waits for it. */
@@ -226,5 +228,5 @@ int bp_sim_host_function(void (*function)(void *), void *data, struct bp_sim_str
         return error ? error : cudaErrorMemoryAllocation;
     work->host.function = function;
     work->host.data = data;
-    return bp_sim_captured(handle, work) ? 0 : bp_sim_host_submit(work, handle);
+    return bp_sim_captured(handle, work, &error) ? error : bp_sim_host_submit(work, handle);
 }

@@ -62,6 +62,10 @@ struct bp_cuda_copy3d {
     struct bp_cuda_size size;
     int kind;
 };
+/* runtime_copy.c */
+struct bp_sim_copy;
+int bp_sim_copy_of_3d(struct bp_sim_copy *copy, const struct bp_cuda_copy3d *parameters);
+
 struct bp_cuda_launch_config {
     struct bp_sim_dim3 grid, block;
     size_t shared;

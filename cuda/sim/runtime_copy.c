@@ -52,23 +52,29 @@ CALL2(cudaMemcpy2DAsync, _ptsz,
       copy_2d(target, target_pitch, source, source_pitch, width, height, kind, true,
               STREAM(stream)))
 
-static int copy_3d(const struct bp_cuda_copy3d *p, bool async, bp_stream stream) {
+int bp_sim_copy_of_3d(struct bp_sim_copy *copy, const struct bp_cuda_copy3d *p) {
     if (p->source_array || p->target_array)
         return cudaErrorNotSupported;
-    struct bp_sim_copy copy = {.target_pitch = p->target.pitch,
-                               .source_pitch = p->source.pitch,
-                               .target_slice = p->target.pitch * p->target.height,
-                               .source_slice = p->source.pitch * p->source.height,
-                               .width = p->size.width,
-                               .height = p->size.height,
-                               .depth = p->size.depth,
-                               .direction = p->kind,
-                               .async = async};
-    copy.target = p->target.pointer + p->target_position.z * copy.target_slice +
-                  p->target_position.y * copy.target_pitch + p->target_position.x;
-    copy.source = p->source.pointer + p->source_position.z * copy.source_slice +
-                  p->source_position.y * copy.source_pitch + p->source_position.x;
-    return bp_sim_copy(&copy, stream);
+    *copy = (struct bp_sim_copy){.target_pitch = p->target.pitch,
+                                 .source_pitch = p->source.pitch,
+                                 .target_slice = p->target.pitch * p->target.height,
+                                 .source_slice = p->source.pitch * p->source.height,
+                                 .width = p->size.width,
+                                 .height = p->size.height,
+                                 .depth = p->size.depth,
+                                 .direction = p->kind};
+    copy->target = p->target.pointer + p->target_position.z * copy->target_slice +
+                   p->target_position.y * copy->target_pitch + p->target_position.x;
+    copy->source = p->source.pointer + p->source_position.z * copy->source_slice +
+                   p->source_position.y * copy->source_pitch + p->source_position.x;
+    return 0;
+}
+
+static int copy_3d(const struct bp_cuda_copy3d *p, bool async, bp_stream stream) {
+    struct bp_sim_copy copy;
+    int error = bp_sim_copy_of_3d(&copy, p);
+    copy.async = async;
+    return error ? error : bp_sim_copy(&copy, stream);
 }
 
 CALL2(cudaMemcpy3D, _ptds, (const struct bp_cuda_copy3d *parameters),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcudart: streams, events, capture and graphs.
+ * libcudart: streams and events.
  */
 #include <stdlib.h>
 
@@ -97,49 +97,3 @@ static int add_callback(bp_stream stream, void (*function)(bp_stream, int, void 
 CALL2(cudaStreamAddCallback, _ptsz,
       (bp_stream stream, void (*function)(bp_stream, int, void *), void *data, unsigned flags),
       ((void)flags, add_callback(STREAM(stream), function, data)))
-
-CALL2(cudaStreamBeginCapture, _ptsz, (bp_stream stream, int mode),
-      ((void)mode, bp_sim_capture_begin(STREAM(stream))))
-CALL2(cudaStreamEndCapture, _ptsz, (bp_stream stream, struct bp_sim_graph **graph),
-      bp_sim_capture_end(STREAM(stream), graph))
-CALL2(cudaStreamIsCapturing, _ptsz, (bp_stream stream, int *status),
-      bp_sim_capturing(STREAM(stream), status))
-
-API int cudaGraphCreate(struct bp_sim_graph **graph, unsigned flags) {
-    (void)flags;
-    CALL(cudaGraphCreate, bp_sim_graph_new(graph));
-}
-
-API int cudaGraphDestroy(struct bp_sim_graph *graph) {
-    CALL(cudaGraphDestroy, bp_sim_graph_free(graph));
-}
-
-/* What follows the graph differs between generations and is of no interest in any. */
-API int cudaGraphInstantiate(struct bp_sim_graph **executable, struct bp_sim_graph *graph) {
-    CALL(cudaGraphInstantiate, bp_sim_graph_clone(executable, graph));
-}
-
-API int cudaGraphInstantiateWithFlags(struct bp_sim_graph **executable,
-                                      struct bp_sim_graph *graph) {
-    CALL(cudaGraphInstantiateWithFlags, bp_sim_graph_clone(executable, graph));
-}
-
-API int cudaGraphExecDestroy(struct bp_sim_graph *executable) {
-    CALL(cudaGraphExecDestroy, bp_sim_graph_free(executable));
-}
-
-CALL2(cudaGraphLaunch, _ptsz, (struct bp_sim_graph * executable, bp_stream stream),
-      bp_sim_graph_launch(executable, STREAM(stream)))
-CALL2(cudaGraphUpload, _ptsz, (struct bp_sim_graph * executable, bp_stream stream),
-      ((void)executable, (void)STREAM(stream), bp_sim_ready()))
-
-static int graph_nodes(const struct bp_sim_graph *graph, void **nodes, size_t *count) {
-    if (nodes)
-        return cudaErrorNotSupported;
-    *count = bp_sim_graph_size(graph);
-    return 0;
-}
-
-API int cudaGraphGetNodes(struct bp_sim_graph *graph, void **nodes, size_t *count) {
-    CALL(cudaGraphGetNodes, graph_nodes(graph, nodes, count));
-}

@@ -90,6 +90,8 @@ struct bp_sim_record {
                          OVERHEAD: enum bp_sim_overhead */
     const char *name; /* KERNEL: lasts as long as the process; CALL */
     unsigned cbid, result;
+    uint64_t node; /* of a graph that was launched, 0 for none */
+    uint32_t graph;
     bool nested; /* CALL: of the driver, within one of the runtime */
     struct bp_sim_dim3 grid, block;
     size_t shared;
@@ -228,8 +230,13 @@ BP_SIM_EXPORT int bp_sim_symbol_at(const void *shadow, void **memory, size_t *si
 /* For CPU functions of kernels that use a variable. */
 BP_SIM_EXPORT void *bp_sim_symbol(const char *name);
 
-/* graph.c */
+/* graph.c, capture.c */
 struct bp_sim_graph;
+struct bp_sim_node;
+struct bp_sim_nodes {
+    struct bp_sim_node **items;
+    size_t count;
+};
 BP_SIM_EXPORT int bp_sim_capture_begin(struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_capture_end(struct bp_sim_stream *stream, struct bp_sim_graph **graph);
 BP_SIM_EXPORT int bp_sim_capturing(struct bp_sim_stream *stream, int *status);
@@ -237,6 +244,16 @@ BP_SIM_EXPORT int bp_sim_graph_new(struct bp_sim_graph **graph);
 BP_SIM_EXPORT int bp_sim_graph_clone(struct bp_sim_graph **copy, const struct bp_sim_graph *graph);
 BP_SIM_EXPORT int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_graph_free(struct bp_sim_graph *graph);
-BP_SIM_EXPORT size_t bp_sim_graph_size(const struct bp_sim_graph *graph);
+/* As cudaGraphGetNodes. */
+BP_SIM_EXPORT int bp_sim_graph_nodes(const struct bp_sim_graph *graph, struct bp_sim_node **nodes,
+                                     size_t *count);
+BP_SIM_EXPORT int bp_sim_graph_depend(struct bp_sim_graph *graph, struct bp_sim_node *const *from,
+                                      struct bp_sim_node *const *to, size_t count);
+BP_SIM_EXPORT int bp_sim_graph_add_empty(struct bp_sim_graph *graph,
+                                         const struct bp_sim_nodes *after,
+                                         struct bp_sim_node **added);
+/* Between these a copy, launch or fill of this thread becomes a node instead of being done. */
+BP_SIM_EXPORT int bp_sim_record_begin(struct bp_sim_graph *graph, const struct bp_sim_nodes *after);
+BP_SIM_EXPORT int bp_sim_record_end(struct bp_sim_node **added, int error);
 
 #endif

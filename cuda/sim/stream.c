@@ -17,16 +17,21 @@ struct bp_sim_event {
     bool timing, recorded;
     int device;
     uint64_t end, sequence;
+    struct bp_sim_mark captured;
 };
 
 static __thread struct bp_sim_stream *own[BP_SIM_DEVICES];
 
-static struct bp_sim_stream *make(int device, bool nonblocking, int priority) {
+uint32_t bp_sim_stream_number(void) {
     static uint32_t made;
+    return FIRST_ID + __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+}
+
+static struct bp_sim_stream *make(int device, bool nonblocking, int priority) {
     struct bp_sim_stream *stream = calloc(1, sizeof *stream);
     if (stream) {
         stream->magic = STREAM_MAGIC;
-        stream->id = FIRST_ID + __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED);
+        stream->id = bp_sim_stream_number();
         stream->device = device;
         stream->nonblocking = nonblocking;
         stream->priority = priority;
@@ -94,6 +99,24 @@ uint64_t bp_sim_place_on_lanes(struct bp_sim_stream *stream, unsigned lanes, uin
     return take_time(stream, bp_sim_lanes_place(device->compute, lanes, ready, duration), duration);
 }
 
+void bp_sim_stream_fork(const struct bp_sim_stream *stream, struct bp_sim_stream *branch) {
+    bp_sim_lock(&bp_sim_model.lock);
+    *branch = (struct bp_sim_stream){.magic = STREAM_MAGIC,
+                                     .id = stream->id,
+                                     .device = stream->device,
+                                     .nonblocking = stream->nonblocking,
+                                     .end = stream_end(stream),
+                                     .sequence = stream_sequence(stream)};
+    bp_sim_unlock(&bp_sim_model.lock);
+}
+
+void bp_sim_stream_join(struct bp_sim_stream *stream, uint64_t end, uint64_t sequence) {
+    bp_sim_lock(&bp_sim_model.lock);
+    stream->end = later(stream->end, end);
+    stream->sequence = later(stream->sequence, sequence);
+    bp_sim_unlock(&bp_sim_model.lock);
+}
+
 void bp_sim_finish(uint64_t end, uint64_t sequence) {
     bp_sim_queue_run(sequence);
     bp_sim_wait_until(end);
@@ -115,6 +138,9 @@ int bp_sim_stream_free(struct bp_sim_stream *stream) {
     if (!stream || stream == BP_SIM_LEGACY || stream == BP_SIM_PER_THREAD ||
         stream->magic != STREAM_MAGIC)
         return cudaErrorInvalidResourceHandle;
+    bp_sim_lock(&bp_sim_model.lock);
+    bp_sim_capture_leave(stream);
+    bp_sim_unlock(&bp_sim_model.lock);
     stream->magic = 0xdead;
     free(stream);
     return 0;
@@ -188,7 +214,7 @@ static int get_both(struct bp_sim_stream *handle, const struct bp_sim_event *eve
     *stream = bp_sim_stream_get(handle);
     if (!*stream || !event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
-    return (*stream)->capture ? cudaErrorStreamCaptureUnsupported : 0;
+    return 0;
 }
 
 int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event) {
@@ -197,12 +223,14 @@ int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event)
     if (error)
         return error;
     bp_sim_lock(&bp_sim_model.lock);
-    if (event->recorded) {
+    if (event->captured.capture || stream->capture) {
+        error = bp_sim_capture_wait(stream, &event->captured);
+    } else if (event->recorded) {
         stream->end = later(stream->end, event->end);
         stream->sequence = later(stream->sequence, event->sequence);
     }
     bp_sim_unlock(&bp_sim_model.lock);
-    return 0;
+    return error;
 }
 
 int bp_sim_stream_about(struct bp_sim_stream *handle, unsigned *flags, int *priority) {
@@ -223,13 +251,15 @@ int bp_sim_event_new(struct bp_sim_event **event, bool timing) {
     *event = calloc(1, sizeof **event);
     if (!*event)
         return cudaErrorMemoryAllocation;
-    **event = (struct bp_sim_event){EVENT_MAGIC, timing, false, bp_sim_device(), 0, 0};
+    **event =
+        (struct bp_sim_event){.magic = EVENT_MAGIC, .timing = timing, .device = bp_sim_device()};
     return 0;
 }
 
 int bp_sim_event_free(struct bp_sim_event *event) {
     if (!event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
+    bp_sim_nodes_clear(&event->captured.nodes);
     event->magic = 0xdead;
     free(event);
     return 0;
@@ -241,17 +271,22 @@ int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle
     if (error)
         return error;
     bp_sim_lock(&bp_sim_model.lock);
-    event->end = later(bp_sim_now(), stream_end(stream));
-    event->sequence = stream_sequence(stream);
-    event->recorded = true;
+    error = bp_sim_capture_record(stream, &event->captured);
+    if (!stream->capture) {
+        event->end = later(bp_sim_now(), stream_end(stream));
+        event->sequence = stream_sequence(stream);
+        event->recorded = true;
+    }
     bp_sim_unlock(&bp_sim_model.lock);
-    return 0;
+    return error;
 }
 
 int bp_sim_event_synchronize(struct bp_sim_event *event) {
     uint64_t start = bp_sim_now();
     if (!event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
+    if (event->captured.capture)
+        return cudaErrorCapturedEvent;
     if (event->recorded)
         bp_sim_finish(event->end, event->sequence);
     emit_sync(start, UINT32_MAX, 1);
@@ -261,6 +296,8 @@ int bp_sim_event_synchronize(struct bp_sim_event *event) {
 int bp_sim_event_query(struct bp_sim_event *event) {
     if (!event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
+    if (event->captured.capture)
+        return cudaErrorCapturedEvent;
     if (bp_sim_now() < event->end)
         return cudaErrorNotReady;
     bp_sim_queue_run(event->sequence);

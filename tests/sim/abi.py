@@ -80,14 +80,16 @@ RECORDS = {
     ("bp_cupti_memcpy2", "CUpti_ActivityMemcpyPtoP4"):
         "kind=kind copy=copyKind bytes=bytes start=start end=end device=deviceId stream=streamId "
         "source_device=srcDeviceId source_context=srcContextId target_device=dstDeviceId "
-        "target_context=dstContextId correlation=correlationId",
+        "target_context=dstContextId correlation=correlationId node=graphNodeId graph=graphId",
     ("bp_cupti_memset", "CUpti_ActivityMemset4"):
         "kind=kind value=value bytes=bytes start=start end=end device=deviceId context=contextId "
-        "stream=streamId correlation=correlationId flags=flags memory=memoryKind",
+        "stream=streamId correlation=correlationId flags=flags memory=memoryKind "
+        "node=graphNodeId graph=graphId",
     ("bp_cupti_kernel", "CUpti_ActivityKernel10"):
         "kind=kind registers=registersPerThread start=start end=end completed=completed "
         "device=deviceId context=contextId stream=streamId grid=gridX block=blockX "
-        "dynamic_shared=dynamicSharedMemory correlation=correlationId grid_id=gridId name=name",
+        "dynamic_shared=dynamicSharedMemory correlation=correlationId grid_id=gridId name=name "
+        "node=graphNodeId graph=graphId",
     ("bp_cupti_api", "CUpti_ActivityAPI"):
         "kind=kind cbid=cbid start=start end=end process=processId thread=threadId "
         "correlation=correlationId result=returnValue",

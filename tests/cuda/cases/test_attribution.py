@@ -92,6 +92,27 @@ def graphs():
 
 
 @timed
+def graphs_over_several_streams():
+    """An upload and two kernels beside each other, then a kernel and a download."""
+    for mode, kernels, subject in (("fork", 4, "cuda_graphs"), ("manual", 3, "cuda_graphs"),
+                                   ("fork", 4, "cuda_graphs_11"), ("fork", 4, "cuda_graphs_13")):
+        run, report = compare(mode, subject=subject)
+        equal("kernels", run.truth.kernels, 12 * kernels)
+        equal("copies", report["transfers"]["h2d"]["count"], 12)
+        equal("launched by", {k["launched_by"] for k in report["kernels"]}, {"(own code)"})
+        equal("copied by", {t["call"] for t in report["transfer_list"]}, {"cudaGraphLaunch"})
+        spent = run.truth.wait + run.truth.transfer
+        check(spent < 12 * 0.0105, "one after the other: %.6f s" % spent)
+
+
+@timed
+def a_long_kernel_within_a_graph():
+    """Its record comes long after the ones of the graph's other nodes."""
+    _, report = compare("long", subject="cuda_graphs")
+    equal("late", report["cuda"]["late"], 0)
+
+
+@timed
 def kernels_beside_each_other():
     run, report = compare("concurrent")
     equal("kernels", run.truth.kernels, 24)

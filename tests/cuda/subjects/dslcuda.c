@@ -3,14 +3,15 @@
 
 #include <stdint.h>
 
-#define LONGEST 20
+#define LONGEST 20 /* kernels of every length up to that */
+#define VERY_LONG 400
 
 int cudaLaunchKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
                      void **args, size_t shared, struct bp_sim_stream *stream);
 int cudaMemcpy(void *target, const void *source, size_t size, int kind);
 
 /* Addresses that stand for kernels. */
-static char stubs[LONGEST + 1], short_stub;
+static char stubs[VERY_LONG + 1], short_stub;
 
 static void nothing(struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args) {
     (void)grid, (void)block, (void)args;
@@ -25,6 +26,8 @@ __attribute__((constructor)) static void announce(void) {
     for (int i = 1; i <= LONGEST; i++)
         bp_sim_register_kernel(i < 6 ? names[i] : "wait_long", &stubs[i], nothing, no_sizes,
                                (uint64_t)i * 1000000, 0);
+    bp_sim_register_kernel("very_long", &stubs[VERY_LONG], nothing, no_sizes,
+                           UINT64_C(1000000) * VERY_LONG, 0);
 }
 
 __attribute__((visibility("default"))) const void *kernel_stub(int ms) {

@@ -10,7 +10,7 @@
 
 #include "cuda/sim/sim.h"
 
-/* A kernel of that many milliseconds, 1 to 20, in front of everything else in the stream. */
+/* A kernel of that many milliseconds, 1 to 20 or 400, in front of everything else in the stream. */
 int dsl_launch(int ms, struct bp_sim_stream *stream);
 
 /* One of 0.1 ms. */

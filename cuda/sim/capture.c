@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Work that is written into a graph instead of being done: what is submitted to a capturing stream,
+ * and what a program adds node by node. A captured event leads other streams into the capture
+ * (fork) and back (join). The rules and errors are those of the CUDA documentation, "cross-stream
+ * dependencies and events".
+ */
+#include <stdlib.h>
+
+#include "cuda/sim/internal.h"
+
+struct bp_sim_capture {
+    struct bp_sim_capture *next;
+    struct bp_sim_graph *graph;
+    struct bp_sim_stream *origin;
+    struct bp_sim_stream *streams; /* all that take part */
+    uint64_t id;
+};
+
+static struct {
+    struct bp_sim_capture *first;
+    uint64_t last_id;
+} state;
+
+/* A node that the thread is adding to a graph. */
+static __thread struct {
+    struct bp_sim_graph *graph;
+    const struct bp_sim_nodes *after;
+    struct bp_sim_node *added;
+} recording;
+
+int bp_sim_record_begin(struct bp_sim_graph *graph, const struct bp_sim_nodes *after) {
+    for (size_t i = 0; graph && i < after->count; i++)
+        if (after->items[i]->graph != graph)
+            return cudaErrorInvalidValue;
+    recording.graph = graph;
+    recording.after = after;
+    recording.added = NULL;
+    return graph ? 0 : cudaErrorInvalidValue;
+}
+
+int bp_sim_record_end(struct bp_sim_node **added, int error) {
+    recording.graph = NULL;
+    if (!error && !recording.added)
+        error = cudaErrorInvalidValue; /* nothing to do is no node */
+    if (!error && added)
+        *added = recording.added;
+    return error;
+}
+
+static void enter(struct bp_sim_stream *stream, struct bp_sim_capture *capture) {
+    stream->capture = capture;
+    stream->next_captured = capture->streams;
+    capture->streams = stream;
+}
+
+/* The next node of a stream waits for the last one. */
+static int append(struct bp_sim_stream *stream, struct bp_sim_work *work) {
+    struct bp_sim_node *node;
+    int error = bp_sim_graph_add(stream->capture->graph, work, &stream->tail, &node);
+    if (error)
+        return error;
+    bp_sim_nodes_clear(&stream->tail);
+    return bp_sim_nodes_add(&stream->tail, node);
+}
+
+bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error) {
+    *error = 0;
+    if (recording.graph) {
+        *error = bp_sim_graph_add(recording.graph, work, recording.after, &recording.added);
+        return true;
+    }
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !stream->capture)
+        return false;
+    bp_sim_lock(&bp_sim_model.lock);
+    *error = append(stream, work);
+    bp_sim_unlock(&bp_sim_model.lock);
+    return true;
+}
+
+int bp_sim_capture_begin(struct bp_sim_stream *handle) {
+    int error = bp_sim_ready();
+    struct bp_sim_stream *stream = error ? NULL : bp_sim_stream_get(handle);
+    if (!stream)
+        return error ? error : cudaErrorInvalidResourceHandle;
+    if (!stream->magic || stream->capture) /* the legacy stream cannot be captured */
+        return cudaErrorStreamCaptureUnsupported;
+    struct bp_sim_capture *capture = calloc(1, sizeof *capture);
+    error = capture ? bp_sim_graph_new(&capture->graph) : cudaErrorMemoryAllocation;
+    if (error) {
+        free(capture);
+        return error;
+    }
+    bp_sim_lock(&bp_sim_model.lock);
+    capture->origin = stream;
+    capture->id = ++state.last_id;
+    capture->next = state.first;
+    state.first = capture;
+    enter(stream, capture);
+    bp_sim_unlock(&bp_sim_model.lock);
+    return 0;
+}
+
+static void mark(const struct bp_sim_nodes *nodes) {
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!nodes->items[i]->continued) {
+            nodes->items[i]->continued = true;
+            mark(&nodes->items[i]->after);
+        }
+}
+
+/* Whether the origin has waited for all that the other streams did. */
+static bool is_joined(const struct bp_sim_capture *capture) {
+    bool joined = true;
+    mark(&capture->origin->tail);
+    for (const struct bp_sim_stream *s = capture->streams; s; s = s->next_captured)
+        for (size_t i = 0; i < s->tail.count; i++)
+            joined = joined && s->tail.items[i]->continued;
+    for (size_t i = 0; i < capture->graph->nodes.count; i++)
+        capture->graph->nodes.items[i]->continued = false;
+    return joined;
+}
+
+/* Takes the capture apart; its graph stays. */
+static void finish(struct bp_sim_capture *capture) {
+    struct bp_sim_capture **at = &state.first;
+    while (*at != capture)
+        at = &(*at)->next;
+    *at = capture->next;
+    for (struct bp_sim_stream *s = capture->streams; s; s = s->next_captured) {
+        s->capture = NULL;
+        bp_sim_nodes_clear(&s->tail);
+    }
+    free(capture);
+}
+
+int bp_sim_capture_end(struct bp_sim_stream *handle, struct bp_sim_graph **graph) {
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !stream->capture)
+        return cudaErrorStreamCaptureInvalidated;
+    bp_sim_lock(&bp_sim_model.lock);
+    struct bp_sim_capture *capture = stream->capture;
+    int error = capture->origin == stream ? 0 : cudaErrorStreamCaptureUnmatched;
+    if (!error) {
+        *graph = capture->graph;
+        error = is_joined(capture) ? 0 : cudaErrorStreamCaptureUnjoined;
+        finish(capture);
+    }
+    bp_sim_unlock(&bp_sim_model.lock);
+    if (error == cudaErrorStreamCaptureUnjoined) {
+        bp_sim_graph_free(*graph);
+        *graph = NULL;
+    }
+    return error;
+}
+
+int bp_sim_capturing(struct bp_sim_stream *handle, int *status) {
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !status)
+        return cudaErrorInvalidValue;
+    *status = stream->capture ? 1 : 0;
+    return 0;
+}
+
+void bp_sim_capture_leave(struct bp_sim_stream *stream) {
+    if (!stream->capture)
+        return;
+    struct bp_sim_stream **at = &stream->capture->streams;
+    while (*at != stream)
+        at = &(*at)->next_captured;
+    *at = stream->next_captured;
+    bp_sim_nodes_clear(&stream->tail);
+}
+
+int bp_sim_capture_record(const struct bp_sim_stream *stream, struct bp_sim_mark *to) {
+    bp_sim_nodes_clear(&to->nodes);
+    to->capture = stream->capture ? stream->capture->id : 0;
+    return to->capture ? bp_sim_nodes_join(&to->nodes, &stream->tail) : 0;
+}
+
+int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *event) {
+    struct bp_sim_capture *capture = state.first;
+    while (capture && capture->id != event->capture)
+        capture = capture->next;
+    if (!capture)
+        return event->capture ? cudaErrorCapturedEvent : cudaErrorStreamCaptureIsolation;
+    if (stream->capture && stream->capture != capture)
+        return cudaErrorStreamCaptureMerge;
+    if (!stream->magic)
+        return cudaErrorStreamCaptureImplicit;
+    if (!stream->capture)
+        enter(stream, capture);
+    return bp_sim_nodes_join(&stream->tail, &event->nodes);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Graphs over several engines of a device: captured from three streams, or built node by node. It
+ * prints "ok", or what went wrong.
+ */
+#include <string.h>
+
+#include "tests/cuda/subjects/kernels.h"
+#include "tests/sim/cuda.h"
+
+#define BYTES (24u << 20) /* 2 ms on a T4 */
+#define ROUNDS 12
+
+typedef struct bp_sim_node *node_t;
+
+struct kernel_node {
+    const void *stub;
+    struct bp_sim_dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+};
+#define NODE node_t *node, graph_t graph, const node_t *after, size_t count
+int cudaGraphCreate(graph_t *graph, unsigned flags);
+int cudaGraphAddKernelNode(NODE, const struct kernel_node *parameters);
+int cudaGraphAddMemcpyNode1D(NODE, void *target, const void *source, size_t size, int kind);
+
+static struct {
+    char *pinned, *result, *device, *other;
+    stream_t one, two, three;
+    event_t fork, copied, computed;
+} state;
+
+static void prepare(void) {
+    MUST(cudaMallocHost((void **)&state.pinned, BYTES));
+    MUST(cudaMallocHost((void **)&state.result, BYTES));
+    MUST(cudaMalloc((void **)&state.device, BYTES));
+    MUST(cudaMalloc((void **)&state.other, BYTES));
+    memset(state.pinned, 7, BYTES);
+    stream_t *streams[] = {&state.one, &state.two, &state.three};
+    event_t *events[] = {&state.fork, &state.copied, &state.computed};
+    for (int i = 0; i < 3; i++) {
+        MUST(cudaStreamCreateWithFlags(streams[i], 1));
+        MUST(cudaEventCreate(events[i]));
+    }
+}
+
+static void follow(event_t event, stream_t leader, stream_t follower) {
+    MUST(cudaEventRecord(event, leader));
+    MUST(cudaStreamWaitEvent(follower, event, 0));
+}
+
+/* An upload and two kernels beside it; a kernel after all three, and its result down. */
+static graph_t capture(void) {
+    graph_t graph;
+    MUST(cudaStreamBeginCapture(state.one, 0));
+    MUST(dsl_launch(1, state.one));
+    follow(state.fork, state.one, state.two);
+    MUST(cudaStreamWaitEvent(state.three, state.fork, 0));
+    MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.two));
+    MUST(dsl_launch(3, state.three));
+    MUST(dsl_launch(4, state.one));
+    follow(state.copied, state.two, state.one);
+    follow(state.computed, state.three, state.one);
+    MUST(dsl_launch(2, state.one));
+    MUST(cudaMemcpyAsync(state.result, state.device, BYTES, D2H, state.one));
+    MUST(cudaStreamEndCapture(state.one, &graph));
+    return graph;
+}
+
+static node_t add_kernel(graph_t graph, node_t *after, size_t count, int ms) {
+    node_t node;
+    struct kernel_node parameters = {kernel_stub(ms), {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    MUST(cudaGraphAddKernelNode(&node, graph, after, count, &parameters));
+    return node;
+}
+
+static graph_t build(int longest) {
+    graph_t graph;
+    node_t up, down, first, kernels[2];
+    MUST(cudaGraphCreate(&graph, 0));
+    first = add_kernel(graph, NULL, 0, 1);
+    MUST(cudaGraphAddMemcpyNode1D(&up, graph, &first, 1, state.device, state.pinned, BYTES, H2D));
+    kernels[0] = add_kernel(graph, &first, 1, longest);
+    kernels[1] = up;
+    node_t last = add_kernel(graph, kernels, 2, 2);
+    MUST(cudaGraphAddMemcpyNode1D(&down, graph, &last, 1, state.result, state.device, BYTES, D2H));
+    return graph;
+}
+
+static void run(graph_t graph, int rounds) {
+    graph_t executable;
+    MUST(cudaGraphInstantiate(&executable, graph, 0));
+    MUST(cudaGraphDestroy(graph));
+    for (int i = 0; i < rounds; i++) {
+        MUST(cudaGraphLaunch(executable, state.two));
+        MUST(cudaStreamSynchronize(state.two));
+        CHECK(state.result[0] == 7 && state.result[BYTES - 1] == 7, "not copied");
+        memset(state.result, 0, 64);
+    }
+    MUST(cudaGraphExecDestroy(executable));
+}
+
+int main(int argc, char **argv) {
+    const char *mode = argc > 1 ? argv[1] : "fork";
+    prepare();
+    if (!strcmp(mode, "manual"))
+        run(build(3), ROUNDS);
+    else if (!strcmp(mode, "long"))
+        run(build(400), 6);
+    else
+        run(capture(), ROUNDS);
+    if (!failures)
+        printf("ok\n");
+    return failures != 0;
+}
