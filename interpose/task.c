@@ -6,8 +6,6 @@
  */
 #include "interpose/task.h"
 
-#include <sys/uio.h>
-
 #include "interpose/source.h"
 #include "profile/clock.h"
 
@@ -17,11 +15,12 @@
 #define RANGES 256 /* with a number, open at once */
 #define RECENT 512 /* tasks that device records may come late for */
 #define NAMES 256  /* of ranges, remembered so that equal ones are written once */
+enum { TASK, PHASE, INPUT, KINDS };
 
 uint8_t bp_task_funcs[BP_FUNCTIONS];
 
 static struct {
-    uint32_t kept[2]; /* items of tasks, of phases */
+    uint32_t kept[KINDS]; /* items */
     uint32_t folds;
     struct {
         uint64_t hash;
@@ -67,60 +66,6 @@ static uint64_t hash_text(const char *text, uint64_t hash) {
     return hash;
 }
 
-/* Two pieces, so that a text at the end of a mapping can be read. */
-static long read_memory(uint64_t address, char *to, uint64_t size) {
-    uint64_t left = BP_PAGE - address % BP_PAGE, first = left < size ? left : size;
-    struct iovec own = {to, size};
-    struct iovec there[2] = {{(void *)address, first}, {(void *)(address + first), size - first}};
-    return BP_SYS6(SYS_process_vm_readv, bp_process.pid, &own, 1, there, first < size ? 2 : 1, 0);
-}
-
-/* Bytes of the UTF-8 character that begins there; 0: it is none, or none that is printed. */
-static unsigned character(const char *text, long left) {
-    unsigned char first = (unsigned char)text[0];
-    unsigned length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (first < ' ' || first == 0x7f || first > 0xf4 || length > left)
-        return 0;
-    for (unsigned i = 1; i < length; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
-/* The bytes of an address look like a text of up to six letters. */
-static int is_address(const char *text) {
-    uint64_t value = 0;
-    char byte;
-    for (unsigned i = 8; i-- > 0;)
-        value = value << 8 | (unsigned char)text[i];
-    return value >= BP_PAGE && value >> 48 == 0 && read_memory(value, &byte, 1) == 1;
-}
-
-int bp_task_read_text(uint64_t address, char text[BP_TASK_TEXT], int sure) {
-    long got = address >= BP_PAGE ? read_memory(address, text, BP_TASK_TEXT - 1) : 0;
-    long length = 0;
-    unsigned next;
-    while (length < got && text[length] && (next = character(text + length, got - length)))
-        length += next;
-    int whole = length < got && text[length] == '\0';
-    int cut = got == BP_TASK_TEXT - 1 && length > got - 4;
-    if (length <= 0 || !(whole || (sure && cut)) || (!sure && got >= 8 && is_address(text)))
-        return 0;
-    text[length] = '\0';
-    return 1;
-}
-
-void bp_task_print_number(char *text, uint64_t value) {
-    char digits[24];
-    unsigned count = 0;
-    do
-        digits[count++] = (char)('0' + value % 10);
-    while (value /= 10);
-    while (count > 0)
-        *text++ = digits[--count];
-    *text = '\0';
-}
-
 /* With the lock held: a string of the file, once for equal names that follow each other. */
 static uint32_t name_string(const char *name) {
     uint64_t hash = hash_text(name, 1);
@@ -134,6 +79,10 @@ static uint32_t name_string(const char *name) {
     return state.names[place].string;
 }
 
+static int kind_of(uint32_t flags) {
+    return flags & BP_TASK_INPUT ? INPUT : flags & BP_TASK_PHASE ? PHASE : TASK;
+}
+
 static uint32_t parent_of(const struct bp_task_state *tasks) {
     for (uint32_t i = tasks->count; i-- > 0;)
         if (tasks->open[i].item)
@@ -144,7 +93,7 @@ static uint32_t parent_of(const struct bp_task_state *tasks) {
 static void make_item(struct bp_thread *thread, struct bp_task_open *open, const char *id) {
     const struct bp_entry *at = open->entry ? open->entry : (const void *)thread->current;
     uint64_t mask = bp_lock(&bp_process.lock);
-    uint32_t *kept = &state.kept[open->flags & BP_TASK_PHASE];
+    uint32_t *kept = &state.kept[kind_of(open->flags)];
     struct bp_task item = {.thread = thread->index,
                            .life = thread->lives,
                            .node = ((const struct bp_node *)at->node)->index,
@@ -152,7 +101,7 @@ static void make_item(struct bp_thread *thread, struct bp_task_open *open, const
                            .flags = open->flags,
                            .parent = parent_of(tasks_of(thread)),
                            .start = open->start};
-    if (*kept < BP_TASKS_KEPT) {
+    if (*kept < (open->flags & BP_TASK_INPUT ? BP_INPUTS_KEPT : BP_TASKS_KEPT)) {
         item.id = *id ? bp_writer_string(&bp_process.writer, id) : 0;
         item.name = name_string(open->name);
         open->item = bp_writer_item(&bp_process.writer, BP_TASKS, &open->index);
@@ -172,6 +121,17 @@ static void make_item(struct bp_thread *thread, struct bp_task_open *open, const
 static int affordable(const struct bp_thread *thread, uint64_t now) {
     uint64_t free = bp_process.writer.header->ticks_per_s / 1000 * COST_FREE_MS;
     return tasks_of(thread)->own < free + (now - thread->start) / COST_SHARE;
+}
+
+/* What generates code by calling others that do is one generation. */
+int bp_task_wants_input(struct bp_thread *thread) {
+    const struct bp_task_state *tasks = need_tasks(thread);
+    if (!tasks || tasks->count == BP_TASK_DEPTH || !affordable(thread, clock_now()))
+        return 0;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        if (tasks->open[i].flags & BP_TASK_INPUT)
+            return 0;
+    return __atomic_load_n(&state.kept[INPUT], __ATOMIC_RELAXED) < BP_INPUTS_KEPT;
 }
 
 static int free_level(const struct bp_task_state *tasks) {
@@ -256,7 +216,9 @@ static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
     open->start = began;
     copy_text(open->name, what->name);
     make_item(thread, open, what->id);
-    if (open->item)
+    if (!open->item && what->flags & BP_TASK_INPUT)
+        return; /* it came too late for the last place */
+    if (open->item && !(what->flags & BP_TASK_INPUT))
         take_snapshot(thread, open, began);
     open->cpu_ns = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     open->part = bp_wall_share(thread, clock_now());
@@ -355,7 +317,7 @@ static void end(struct bp_thread *thread, uint32_t place, uint64_t now, uint32_t
                            .cpu_ns = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - open->cpu_ns};
     if (open->level >= 0)
         add_details(thread, open, &done);
-    if (open->item && !(done.flags & BP_TASK_DETAILED))
+    if (open->item && !(done.flags & BP_TASK_DETAILED) && !(open->flags & BP_TASK_INPUT))
         __atomic_fetch_add(&bp_process.writer.header->tasks_plain, 1, __ATOMIC_RELAXED);
     if (open->item)
         write_item(open->item, &done);
@@ -446,7 +408,7 @@ void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
 /* What was counted starts at nothing here; the level that was in the parent's file is gone. */
 void bp_task_after_fork(struct bp_thread *thread) {
     struct bp_task_state *tasks = thread ? tasks_of(thread) : NULL;
-    state.kept[0] = state.kept[1] = state.folds = 0;
+    state.kept[TASK] = state.kept[PHASE] = state.kept[INPUT] = state.folds = 0;
     for (unsigned i = 0; i < NAMES; i++)
         state.names[i].hash = 0;
     if (!tasks)

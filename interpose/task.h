@@ -81,6 +81,21 @@ void bp_task_after_fork(struct bp_thread *thread);
  * `sure`: somebody says that it is one, so a longer text is cut. */
 int bp_task_read_text(uint64_t address, char text[BP_TASK_TEXT], int sure);
 
+/* Name of calls that generate code (BP_TASK_INPUT). */
+#define BP_TASK_GENERATION "code generation"
+
+/* What code is generated from, as a text: the whole of it if it is a line of at most 63 bytes, else
+ * its head and a hash of all. 0 if the address leads to no text. */
+int bp_task_read_input(uint64_t address, char text[BP_TASK_TEXT]);
+void bp_task_print_input(char text[BP_TASK_TEXT], const char *bytes, uint64_t size, uint64_t hash);
+
+#define BP_TASK_HASH UINT64_C(0xcbf29ce484222325) /* of nothing */
+uint64_t bp_task_hash(uint64_t hash, const char *bytes, uint64_t size);
+
+/* Whether the call that begins shall be recorded with its input (BP_TASK_INPUT): there is room, and
+ * it is not within another. */
+int bp_task_wants_input(struct bp_thread *thread);
+
 void bp_task_print_number(char *text, uint64_t value);
 
 /* By function of the profile, what tasks need to know of it: BP_FUNC_* >> 8 in the upper, enum

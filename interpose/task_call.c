@@ -8,6 +8,7 @@
 #include "interpose/task.h"
 
 uint8_t bp_task_arguments[BP_TASK_ROLES];
+uint8_t bp_task_inputs[BP_TASK_ROLES];
 
 static uint64_t argument(const struct bp_registers *registers, unsigned number) {
     switch (number) {
@@ -26,6 +27,18 @@ static uint64_t argument(const struct bp_registers *registers, unsigned number) 
     }
 }
 
+/* Of an input only a text is believed: a number may be what another call left in the register. */
+static void enter_generator(struct bp_thread *thread, struct bp_entry *entry, uint64_t value) {
+    char input[BP_TASK_TEXT];
+    struct bp_task_what what = {.entry = entry,
+                                .func = ((const struct bp_node *)entry->node)->func,
+                                .flags = BP_TASK_PHASE | BP_TASK_INPUT,
+                                .id = input,
+                                .name = BP_TASK_GENERATION};
+    if (bp_task_wants_input(thread) && bp_task_read_input(value, input))
+        bp_task_begin(thread, &what);
+}
+
 /* The argument is a text if it leads to one. Without a rule only the first is looked at, and only a
  * text is believed: the others may be anything. */
 static void enter(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
@@ -33,6 +46,10 @@ static void enter(struct bp_thread *thread, struct bp_entry *entry, unsigned tag
     char id[BP_TASK_TEXT];
     unsigned number = bp_task_arguments[tag];
     uint64_t value = argument(registers, number);
+    if (bp_task_inputs[tag]) {
+        enter_generator(thread, entry, value);
+        return;
+    }
     if (!bp_task_read_text(value, id, number != 0)) {
         id[0] = '\0';
         if (number)

@@ -13,6 +13,8 @@ struct bp_elf;
 
 /* By role: number of the argument that is the id, 0: guess. Below stubs nothing else is needed. */
 extern uint8_t bp_task_arguments[BP_TASK_ROLES] __attribute__((visibility("hidden")));
+/* 1: no tasks, but recorded with what they are given. */
+extern uint8_t bp_task_inputs[BP_TASK_ROLES] __attribute__((visibility("hidden")));
 extern const struct bp_source bp_task_source __attribute__((visibility("hidden")));
 
 /* Read the rules and announce the source, before the first object scan. */

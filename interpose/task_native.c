@@ -26,8 +26,10 @@ void bp_task_init(const char *rules) {
 
 uint32_t bp_task_stub_kind(unsigned role) {
     const struct bp_task_role *what = bp_task_role(role);
-    uint32_t kind = what->flags & BP_FUNC_TASK ? BP_STUB_SOURCE : BP_STUB_CALL;
+    int told = (what->flags & (BP_FUNC_TASK | BP_FUNC_INPUT)) != 0;
+    uint32_t kind = told ? BP_STUB_SOURCE : BP_STUB_CALL;
     bp_task_arguments[role] = what->argument;
+    bp_task_inputs[role] = (what->flags & BP_FUNC_INPUT) != 0;
     return BP_STUB_OF_SOURCE(kind, state.source, role);
 }
 

@@ -28,18 +28,19 @@ static struct {
     struct bp_lock lock;
 } state;
 
-static const char own_rules[] = "task=batt;task=solve_*;task=check_batt;task=run_one;"
-                                "phase=data loading=load_data;phase=data loading=load_tasks;"
-                                "phase=data loading=phase_data_loading;"
-                                "phase=code generation=generate_code;"
-                                "phase=code generation=phase_code_generation;"
-                                "phase=solver execution=run_solvers;"
-                                "phase=solver execution=solve_all;"
-                                "phase=solver execution=phase_solver_execution;"
-                                "phase=validation=validate;"
-                                "phase=validation=validate_results;"
-                                "phase=validation=phase_validation;"
-                                "sample=run_sample";
+/* clang-format off */
+static const char own_rules[] =
+#define TASK(function) "task=" function ";"
+#define PHASE(name, function) "phase=" name "=" function ";"
+#define SAMPLE(function) "sample=" function ";"
+#define GENERATOR(function) "generator=" function ";"
+#include "interpose/task_rules.def"
+#undef TASK
+#undef PHASE
+#undef SAMPLE
+#undef GENERATOR
+    ;
+/* clang-format on */
 
 static const struct {
     const char *word;
@@ -48,6 +49,7 @@ static const struct {
     {"task=", BP_FUNC_TASK},
     {"phase=", BP_FUNC_PHASE},
     {"sample=", BP_FUNC_SAMPLE},
+    {"generator=", BP_FUNC_INPUT},
 };
 
 static void copy(char *to, const char *from, size_t length) {
@@ -189,6 +191,8 @@ int bp_task_role_of(enum bp_task_world world, const char *where, const char *ali
     }
     if (guessed && role.flags & BP_FUNC_PHASE)
         role.flags &= (uint16_t)~BP_FUNC_TASK; /* solve_all is no solve_something */
+    if (role.flags & BP_FUNC_TASK || world == BP_TASK_RANGE)
+        role.flags &= (uint16_t)~BP_FUNC_INPUT; /* an id is the input; a range has none */
     return role.flags ? keep_role(&role) : -1;
 }
 

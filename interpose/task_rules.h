@@ -4,6 +4,7 @@
  * separated by semicolons, or our own where there are none of a kind:
  *
  *     task=[WHERE:]FUNCTION[(ARGUMENT)]   phase=NAME=[WHERE:]FUNCTION   sample=[WHERE:]FUNCTION
+ *     generator=[WHERE:]FUNCTION
  *
  * FUNCTION and WHERE are globs. WHERE names libraries if it begins with "lib" or has ".so" in it,
  * NVTX ranges if it is "nvtx", else Python modules. ARGUMENT, which tells tasks apart, is a number
@@ -16,7 +17,7 @@
 
 /* What the rules say of some functions; small numbers name them. */
 struct bp_task_role {
-    uint16_t flags;            /* BP_FUNC_TASK, BP_FUNC_PHASE, BP_FUNC_SAMPLE */
+    uint16_t flags;            /* BP_FUNC_TASK, _PHASE, _SAMPLE, _INPUT */
     uint8_t argument;          /* number of the argument; 0: by name, or guess */
     const char *argument_name; /* "" without */
     const char *phase;         /* "" without */

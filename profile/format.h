@@ -192,6 +192,7 @@ enum bp_func_kind {
 #define BP_FUNC_TASK 0x100u   /* its calls are tasks */
 #define BP_FUNC_PHASE 0x200u  /* it is a phase: `phase` */
 #define BP_FUNC_SAMPLE 0x400u /* its calls are samples of a task */
+#define BP_FUNC_INPUT 0x800u  /* its calls generate code: see BP_TASK_INPUT */
 
 /* The first two functions of every file. */
 #define BP_FUNC_INDEX_ROOT 0

@@ -16,6 +16,8 @@
 
 /* Kept singly per process, tasks and phases each; the rest is folded. */
 #define BP_TASKS_KEPT 16384
+/* Calls that generate code, kept with what they were given; later ones are not recorded. */
+#define BP_INPUTS_KEPT 4096
 /* Items of bp_task_node per process: 64 MB. Tasks that find no room have no details. */
 #define BP_TASK_NODES_KEPT (4u << 20)
 /* Names under which tasks are folded. */
@@ -37,6 +39,8 @@
 #define BP_TASK_BASED                                                                              \
     0x80u /* while it runs: the thread's own chunks of task nodes have what it began with */
 #define BP_TASK_ELSEWHERE 0x40u /* a range that another thread ended: no details */
+/* With PHASE, but none to be shown: a call that generates code, and `id` is what from. */
+#define BP_TASK_INPUT 0x100u
 
 struct bp_task {
     uint32_t thread; /* index in BP_THREADS */

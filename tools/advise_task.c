@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tools/advise.h"
-#include "tools/table.h"
 
 /* Own cost above this part of thread time has changed what was measured. */
 #define HIGH_COST 0.2
@@ -71,40 +70,6 @@ void bp_advise_outliers(struct bp_model *model) {
               bp_make_text("the median is %.3g s: look at what they do (--by task), or give them a "
                            "time limit",
                            summary->median_s));
-}
-
-static bool generates(const struct bp_model *model, const struct bp_model_task *task) {
-    if (task->function == BP_NO_FUNCTION || !task->id[0])
-        return false;
-    return strcmp(model->functions[task->function].group, "code generation") == 0;
-}
-
-/* Code generation as a task of its own, told apart by what it is given: the same again is waste. */
-void bp_advise_generation(struct bp_model *model) {
-    struct bp_table seen = {0};
-    double saves_s = 0;
-    uint32_t again = 0;
-    const struct bp_model_task *example = NULL;
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        if (!generates(model, task))
-            continue;
-        uint32_t before = seen.count;
-        bp_table_put(&seen, task->id, strlen(task->id));
-        if (seen.count > before)
-            continue;
-        again++;
-        saves_s += task->wall_s > 0 ? task->wall_s : task->duration_s;
-        example = task;
-    }
-    if (example)
-        bp_advise(model, example->function, saves_s, 0,
-                  bp_make_text("%s generates code %u times for %u inputs", example->name,
-                               again + seen.count, seen.count),
-                  bp_make_text("keep what was generated for an input; %s, for one, was generated "
-                               "again",
-                               example->id));
-    bp_table_fini(&seen);
 }
 
 static void warn_status(struct bp_model *model) {

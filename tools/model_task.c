@@ -24,11 +24,16 @@ uint32_t *bp_model_thread_map(const struct bp_model *model, uint32_t process) {
     return map;
 }
 
-/* The innermost item around it that is a phase, or is none. */
+bool bp_task_is_phase(const struct bp_task *item) {
+    return item->flags & BP_TASK_PHASE && !(item->flags & BP_TASK_INPUT);
+}
+
+/* The innermost item around it that is a phase, or is a task. */
 static uint32_t find_outer(const struct bp_profile *profile, uint32_t item, bool phase) {
     do
         item = profile->tasks[item].parent;
-    while (item != BP_NO_TASK && !(profile->tasks[item].flags & BP_TASK_PHASE) == phase);
+    while (item != BP_NO_TASK && (profile->tasks[item].flags & BP_TASK_INPUT ||
+                                  bp_task_is_phase(&profile->tasks[item]) != phase));
     return item;
 }
 

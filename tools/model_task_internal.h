@@ -29,6 +29,9 @@ struct bp_task_work {
  */
 uint32_t *bp_model_thread_map(const struct bp_model *model, uint32_t process);
 
+/* An item that is a phase to be shown. */
+bool bp_task_is_phase(const struct bp_task *item);
+
 /* Items around an item of a profile; BP_NO_TASK if there is none. */
 uint32_t bp_task_outer_task(const struct bp_profile *profile, uint32_t item);
 uint32_t bp_task_outer_phase(const struct bp_profile *profile, uint32_t item);

@@ -42,7 +42,7 @@ static void find_names(struct phases *phases) {
             if (profile->funcs[k].phase)
                 put_phase(phases, bp_profile_string(profile, profile->funcs[k].phase));
         for (uint32_t k = 0; k < profile->task_count; k++)
-            if (profile->tasks[k].flags & BP_TASK_PHASE)
+            if (bp_task_is_phase(&profile->tasks[k]))
                 put_phase(phases, bp_profile_string(profile, profile->tasks[k].name));
     }
     phases->room = phases->model->phase_count;
@@ -125,7 +125,7 @@ static void add_range(struct phases *phases, uint32_t process, uint32_t range, u
 static void add_ranges(struct phases *phases, uint32_t process) {
     const struct bp_profile *profile = phases->model->processes[process].profile;
     for (uint32_t i = 0; i < profile->task_count; i++) {
-        if (!(profile->tasks[i].flags & BP_TASK_PHASE))
+        if (!bp_task_is_phase(&profile->tasks[i]))
             continue;
         uint32_t outer = bp_task_outer_phase(profile, i);
         add_range(phases, process, i, i, 1);

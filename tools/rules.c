@@ -5,10 +5,11 @@
  *     {"rules": [{"library": "libfoo*", "symbol": "log_*", "category": "framework",
  *                 "group": "logging"}]}
  *
- * and which calls are tasks, phases and samples, for `battprof run` (tools/task_rules.h):
+ * and which calls are tasks, phases, samples and generate code, for `battprof run`
+ * (tools/task_rules.h):
  *
  *     {"tasks": ["batt(task_id)"], "phases": {"data loading": ["load_data"]},
- *      "samples": ["run_sample"]}
+ *      "samples": ["run_sample"], "generators": ["expand_solver"]}
  *
  * library, symbol, module and file are globs, all that are given must match; category or group or
  * both say what follows. A rule with a group alone names the group and leaves the category to the
@@ -162,21 +163,24 @@ static int parse_task_list(struct bp_rules *rules, const struct parser *parser,
             return -1;
         }
     }
-    return json_is_array(list) ? 0
-                               : bp_error_set(parser->error, BP_FAILED,
-                                              "%s: tasks, samples and each of the phases are lists "
-                                              "of texts: {\"tasks\": [\"batt\"], \"phases\": "
-                                              "{\"data loading\": [\"load_data\"]}}",
-                                              parser->path);
+    return json_is_array(list)
+               ? 0
+               : bp_error_set(parser->error, BP_FAILED,
+                              "%s: tasks, samples, generators and each of the "
+                              "phases are lists of texts: {\"tasks\": [\"batt\"], \"phases\": "
+                              "{\"data loading\": [\"load_data\"]}}",
+                              parser->path);
 }
 
 static int parse_tasks(struct bp_rules *rules, const struct parser *parser) {
     json_t *tasks = json_object_get(rules->document, "tasks");
     json_t *samples = json_object_get(rules->document, "samples");
+    json_t *generators = json_object_get(rules->document, "generators");
     json_t *value;
     const char *phase;
     if ((tasks && parse_task_list(rules, parser, BP_RULE_TASK, "", tasks)) ||
-        (samples && parse_task_list(rules, parser, BP_RULE_SAMPLE, "", samples)))
+        (samples && parse_task_list(rules, parser, BP_RULE_SAMPLE, "", samples)) ||
+        (generators && parse_task_list(rules, parser, BP_RULE_GENERATOR, "", generators)))
         return -1;
     json_object_foreach(json_object_get(rules->document, "phases"), phase, value) {
         if (parse_task_list(rules, parser, BP_RULE_PHASE, phase, value))
@@ -186,7 +190,7 @@ static int parse_tasks(struct bp_rules *rules, const struct parser *parser) {
 }
 
 static int check_top(const json_t *document, const char *path, struct bp_error *error) {
-    static const char *const known[] = {"rules", "tasks", "phases", "samples"};
+    static const char *const known[] = {"rules", "tasks", "phases", "samples", "generators"};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)document, key, value) {
@@ -196,7 +200,7 @@ static int check_top(const json_t *document, const char *path, struct bp_error *
         if (i == sizeof(known) / sizeof(known[0]))
             return bp_error_set(error, BP_FAILED,
                                 "%s: unknown key \"%s\"; those at the top are \"rules\", "
-                                "\"tasks\", \"phases\" and \"samples\"",
+                                "\"tasks\", \"phases\", \"samples\" and \"generators\"",
                                 path, key);
     }
     return 0;

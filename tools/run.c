@@ -32,6 +32,7 @@ struct settings {
     struct bp_words tasks;
     struct bp_words phases;
     struct bp_words samples;
+    struct bp_words generators;
     bool progress;
     unsigned rate;
     bool no_sample;
@@ -72,6 +73,9 @@ static const struct bp_option options[] = {
      bp_option_list, offsetof(struct settings, phases)},
     {"sample", 0, "FUNCTION", "a call of this function is a sample of a task; may be repeated",
      bp_option_list, offsetof(struct settings, samples)},
+    {"generator", 0, "FUNCTION",
+     "this function generates code: calls for the same input are looked for; may be repeated",
+     bp_option_list, offsetof(struct settings, generators)},
     {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
      offsetof(struct settings, progress)},
     {"rate", 0, "N",
@@ -198,7 +202,9 @@ static int check_tasks(struct run *run, struct bp_error *error) {
            bp_task_rules_add_words(rules, BP_RULE_PHASE, &settings->phases, "run: --phase",
                                    error) ||
            bp_task_rules_add_words(rules, BP_RULE_SAMPLE, &settings->samples, "run: --sample",
-                                   error);
+                                   error) ||
+           bp_task_rules_add_words(rules, BP_RULE_GENERATOR, &settings->generators,
+                                   "run: --generator", error);
 }
 
 /* What the command line says comes first. */

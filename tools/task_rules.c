@@ -13,6 +13,7 @@ static const struct {
 } kinds[] = {
     [BP_RULE_TASK] = {"task", "'batt', 'batt(task_id)' or 'libbatt.so:batt(1)'"},
     [BP_RULE_PHASE] = {"phase", "'data loading=load_data' or 'validation=run_batt:validate*'"},
+    [BP_RULE_GENERATOR] = {"generator", "'expand_solver' or 'libbatt.so:expand*'"},
     [BP_RULE_SAMPLE] = {"sample", "'run_sample' or 'libbatt.so:run_sample'"},
 };
 

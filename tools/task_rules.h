@@ -20,7 +20,7 @@ struct bp_task_rules {
     size_t used;
 };
 
-enum bp_task_rule { BP_RULE_TASK, BP_RULE_PHASE, BP_RULE_SAMPLE };
+enum bp_task_rule { BP_RULE_TASK, BP_RULE_PHASE, BP_RULE_SAMPLE, BP_RULE_GENERATOR };
 
 /* Add one: "[WHERE:]FUNCTION[(ARGUMENT)]", "NAME=[WHERE:]FUNCTION" or "[WHERE:]FUNCTION"; "none"
  * for none of that kind. `from` begins the sentence of an error: "run: --task" or "rules.json:

@@ -181,7 +181,7 @@ static void find_role(struct bp_py_code *known, const char *module, const char *
     known->role = (int16_t)bp_py_task_role(module, file, bp_py_code_name(known, &held));
     bp_py_drop(held);
     known->task = known->role >= 0 && !known->generator &&
-                  bp_task_role((unsigned)known->role)->flags & BP_FUNC_TASK;
+                  bp_task_role((unsigned)known->role)->flags & (BP_FUNC_TASK | BP_FUNC_INPUT);
 }
 
 static void find_out(struct bp_py_code *known, const char *module) {

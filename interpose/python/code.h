@@ -31,7 +31,7 @@ struct bp_py_code {
     uint8_t failed;          /* no room for one more function */
     uint16_t counted;        /* flags of the patterns that ask for this very function, or 0 */
     int16_t role;            /* in the rules for tasks, -1: none */
-    uint8_t task;            /* its calls are tasks */
+    uint8_t task;            /* its calls are tasks, or generate code */
 };
 
 struct bp_py_slot {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/input.h"
 #include "interpose/task.h"
 #include "interpose/task_call.h"
 #include "interpose/task_rules.h"
@@ -115,15 +116,9 @@ static long find_name(void *code, const char *attribute, const char *name) {
     return found;
 }
 
-struct call {
-    void *code;
-    void *frame;
-    unsigned locals;
-};
-
 /* A new reference. Before 3.11 an argument that inner functions use is in a cell behind the local
  * variables; later the cell takes its place. */
-static void *local_at(const struct call *call, long index, const char *name) {
+static void *local_at(const struct bp_py_call *call, long index, const char *name) {
     void **locals = (void **)((char *)call->frame + call->locals);
     void *value = locals[index];
     if (!value) {
@@ -137,7 +132,7 @@ static void *local_at(const struct call *call, long index, const char *name) {
     return value;
 }
 
-static void *argument_at(const struct call *call, long index) {
+void *bp_py_argument(const struct bp_py_call *call, long index) {
     void *value = NULL, *names = bp_py.PyObject_GetAttrString(call->code, "co_varnames");
     void *item =
         names && index < bp_py.PyTuple_Size(names) ? bp_py.PyTuple_GetItem(names, index) : NULL;
@@ -184,14 +179,14 @@ static int print_item(void *value, char *text) {
     return 0;
 }
 
-static int print_argument(const struct call *call, long index, int any, char *text) {
-    void *value = argument_at(call, index);
+static int print_argument(const struct bp_py_call *call, long index, int any, char *text) {
+    void *value = bp_py_argument(call, index);
     int done = value && (print_value(value, any, text) || print_item(value, text));
     bp_py_drop(value);
     return done;
 }
 
-static void find_id(const struct call *call, const struct bp_task_role *role, char *text) {
+static void find_id(const struct bp_py_call *call, const struct bp_task_role *role, char *text) {
     long count = bp_py_number(call->code, "co_argcount");
     count += bp_py_number(call->code, "co_kwonlyargcount");
     long index = role->argument - 1;
@@ -226,25 +221,39 @@ struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
     return alike->stub;
 }
 
+/* Of a generator all arguments must be known; otherwise nobody can say that it was the same. */
+static int describe(const struct bp_py_call *call, const struct bp_task_role *role,
+                    char text[BP_TASK_TEXT]) {
+    text[0] = '\0';
+    if (role->flags & BP_FUNC_INPUT)
+        return bp_task_wants_input(bp_self) && bp_py_input_print(call, text);
+    if (!types.str)
+        find_types(call->code);
+    find_id(call, role, text);
+    return 1;
+}
+
 void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, void *frame,
                       unsigned locals) {
     struct bp_py_error error;
-    char id[BP_TASK_TEXT] = "";
-    const char *name = "";
+    char id[BP_TASK_TEXT];
     void *held = NULL;
-    struct call call = {known->code, frame, locals};
+    struct bp_py_call call = {known->code, frame, locals};
+    const struct bp_task_role *role = bp_task_role((unsigned)known->role);
+    struct bp_task_what what = {
+        .entry = entry, .func = ((const struct bp_node *)entry->node)->func, .id = id, .name = ""};
     bp_py_error_save(&error);
-    if (!types.str)
-        find_types(known->code);
-    find_id(&call, bp_task_role((unsigned)known->role), id);
-    if (known->stub == state.alike[known->role].stub)
-        name = bp_py_code_name(known, &held);
-    struct bp_task_what what = {.entry = entry,
-                                .func = ((const struct bp_node *)entry->node)->func,
-                                .id = id,
-                                .name = name};
-    bp_task_begin(bp_self, &what);
+    int wanted = describe(&call, role, id);
+    if (role->flags & BP_FUNC_INPUT) {
+        what.flags = BP_TASK_PHASE | BP_TASK_INPUT;
+        what.name = BP_TASK_GENERATION;
+    } else if (known->stub == state.alike[known->role].stub) {
+        what.name = bp_py_code_name(known, &held);
+    }
+    if (wanted)
+        bp_task_begin(bp_self, &what);
     bp_py_drop(held);
     bp_py_error_restore(&error);
-    bp_source_tell(entry, bp_task_stub_kind((unsigned)known->role));
+    if (wanted)
+        bp_source_tell(entry, bp_task_stub_kind((unsigned)known->role));
 }

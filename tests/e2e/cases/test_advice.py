@@ -6,7 +6,7 @@ import os
 import statistics
 import subprocess
 
-from harness import BIN, CMD, case, check, equal, main, new_dir, subject, timed
+from harness import BIN, CMD, PYTHON, case, check, equal, main, new_dir, subject, timed
 
 RUN_BATT = os.path.join(BIN, "..", "..", "dsl", "run_batt")
 
@@ -92,9 +92,83 @@ def outliers():
 
 @timed
 def repeated_generation():
-    work = ["--task", "expand_solver(1)", "--", subject("e2e_planted")]
+    work = ["--", subject("e2e_planted")]
     compare_pairs([*work, "1", "6"], [*work, "1", "1"],
-                  "expand_solver generates code 120 times for 20 inputs")
+                  "expand_solver generates code 120 times for 20 first arguments")
+
+
+@case
+def generation_as_a_task():
+    report = record("--task", "expand_solver(1)", "--", subject("e2e_planted"), "1", "6")[1]
+    texts = [row["what"] for row in report["advice"]]
+    check("expand_solver generates code 120 times for 20 inputs" in texts, texts)
+
+
+GENERATORS = """
+def spin(rounds):
+    for _ in range(rounds):
+        pass
+def expand_solver(task_id, level=1, *, deep=False, grid=((1, 2), (3, None))):
+    spin(20000)
+    inline_variables("def %s(I):\\n    return I" % task_id)
+def inline_variables(source):
+    spin(5000)
+def generate_code(what):
+    spin(5000)
+def generate_solver(*names):
+    spin(5000)
+def expand_file(name, **options):
+    spin(5000)
+for k in range(10):
+    for _ in range(6):
+        expand_solver("task%d" % k)
+    expand_solver("task%d" % k, 2)
+    expand_solver("task%d" % k, grid=((1, 2), (3, k)))
+    inline_variables("x" * 100 + "\\ny = %d" % (k % 5))
+    generate_code([k])
+    generate_code("%d" % k)
+    generate_solver("a", b"b%d" % (k % 2))
+    expand_file("same")
+"""
+
+
+@case
+def python_generation():
+    """The same means: all arguments are, and are of a kind that can be compared."""
+    directory = new_dir()
+    with open(os.path.join(directory, "pipeline.py"), "w", encoding="utf-8") as file:
+        file.write(GENERATORS)
+    report = record("--", PYTHON, os.path.join(directory, "pipeline.py"))[1]
+    texts = sorted(row["what"] for row in report["advice"] if "generates" in row["what"])
+    equal("advice", texts, ["expand_solver generates code 80 times for 30 inputs",
+                            "generate_solver generates code 10 times for 2 inputs",
+                            "inline_variables generates code 10 times for 5 inputs"])
+    why, = (row["why"] for row in report["advice"] if row["what"].startswith("inline"))
+    check("80 more calls were within others" in why, why)
+    equal("tasks", report["tasks"]["count"], 0)
+
+
+NATIVE = """
+import ctypes
+function = ctypes.CDLL(%r).expand_solver
+for k in range(12):
+    function(b"x = 1\\n" * 50 + b"y = %%d" %% (k %% 3), 30)
+    function(b"line\\n", 30)
+    function(b"two = 2\\nthree = %%d" %% (k %% 2), 30)
+    function(b"\\x01\\x02", 30)
+    function(5, 0)
+"""
+
+
+@case
+def native_inputs():
+    """Long texts are told apart by all of them; what is no text is not compared."""
+    script = NATIVE % subject("libplanted.so")
+    report = record("--", PYTHON, "-c", script)[1]
+    texts = [row["what"] for row in report["advice"] if "generates" in row["what"]]
+    equal("advice", texts, ["expand_solver generates code 24 times for 5 first arguments"])
+    report = record("--generator", "none", "--", PYTHON, "-c", script)[1]
+    check(not any("generates" in row["what"] for row in report["advice"]), "there is none")
 
 
 @case
