@@ -148,11 +148,15 @@ struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp
     struct bp_local *local = (struct bp_local *)thread->local;
     struct bp_edge *cached = &local->edges[edge_slot(parent, stub)];
     uint64_t node = cached_node(cached, parent, (uint64_t)stub);
+    if (!node)
+        node = cached_node(bp_edge_neighbour(cached), parent, (uint64_t)stub);
     if (node)
         return (struct bp_node *)node;
     uint64_t mask = bp_signals_block();
     struct bp_edge *edge = map_edge(thread, local, parent, stub);
     if (edge) {
+        if (cached->parent)
+            *bp_edge_neighbour(cached) = *cached;
         *cached = *edge;
         node = edge->node;
     }

@@ -9,8 +9,8 @@
 #include "interpose/source.h"
 #include "profile/clock.h"
 
-/* Details may cost a fiftieth of a thread's time, and this many milliseconds before that. */
-#define COST_SHARE 50
+/* Details may cost a hundredth of a thread's time, and this many milliseconds before that. */
+#define COST_SHARE 100
 #define COST_FREE_MS 20
 #define RANGES 256 /* with a number, open at once */
 #define RECENT 512 /* tasks that device records may come late for */
@@ -282,7 +282,7 @@ static void add_details(struct bp_thread *thread, const struct bp_task_open *ope
     done->io = sums.io;
     done->samples += sums.samples;
     uint64_t mask = bp_lock(&bp_process.lock);
-    uint32_t first = bp_task_write_nodes(thread, open->level, sums.count);
+    uint32_t first = bp_task_write_nodes(thread, sums.count);
     bp_unlock(&bp_process.lock, mask);
     tasks_of(thread)->levels &= ~(1u << open->level);
     if (first == BP_NO_TASK)
@@ -405,7 +405,7 @@ void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
     bp_signals_restore(mask);
 }
 
-/* What was counted starts at nothing here; the level that was in the parent's file is gone. */
+/* What was counted starts at nothing here. */
 void bp_task_after_fork(struct bp_thread *thread) {
     struct bp_task_state *tasks = thread ? tasks_of(thread) : NULL;
     state.kept[TASK] = state.kept[PHASE] = state.kept[INPUT] = state.folds = 0;
@@ -419,6 +419,5 @@ void bp_task_after_fork(struct bp_thread *thread) {
         state.recent[i] = NULL;
     tasks->count = tasks->levels = 0;
     tasks->own = 0;
-    for (unsigned i = 0; i < BP_TASK_BLOCKS; i++)
-        tasks->base[0][i] = NULL;
+    bp_task_forget(tasks);
 }

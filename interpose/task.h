@@ -10,10 +10,11 @@
 
 #include "interpose/thread.h"
 
-#define BP_TASK_DEPTH 32  /* open at once in a thread */
-#define BP_TASK_LEVELS 8  /* of them with details */
-#define BP_TASK_BLOCKS 32 /* chunks of nodes that a thread can have */
-#define BP_TASK_TEXT 65   /* of ids and names: 64 bytes and the end */
+#define BP_TASK_DEPTH 32                           /* open at once in a thread */
+#define BP_TASK_LEVELS 8                           /* of them with details */
+#define BP_TASK_BLOCKS 32                          /* chunks of nodes that a thread can have */
+#define BP_TASK_MOST_NODES (BP_TASK_BLOCKS * 1248) /* in them */
+#define BP_TASK_TEXT 65                            /* of ids and names: 64 bytes and the end */
 
 struct bp_task_open {
     const struct bp_entry *entry; /* the call; NULL: a range */
@@ -36,13 +37,30 @@ struct bp_task_seen {
     uint64_t calls;
 };
 
-/* Of one thread; blocks go with the chunks of its nodes, oldest first. */
+/* Of a node: where it is in the tree, and which look at the nodes found it changed or open last. */
+struct bp_task_look {
+    uint32_t parent;
+    uint32_t when;
+};
+
+/* By node. Zero pages until they are needed. */
+struct bp_task_memory {
+    struct bp_task_look looks[BP_TASK_MOST_NODES];
+    struct bp_task_seen seen[BP_TASK_MOST_NODES];
+    struct bp_task_node grown[BP_TASK_MOST_NODES]; /* not by node: the list of the last task's */
+};
+
+/* Of one thread; blocks go with the chunks of its nodes, oldest first. A level's block has what the
+ * nodes were at look `based`: those that are as they were then need no writing. */
 struct bp_task_state {
     struct bp_task_open open[BP_TASK_DEPTH]; /* in the order of their beginning */
     uint32_t count;
     uint32_t levels; /* bit mask of those in use */
     uint64_t own;    /* ticks spent here */
-    struct bp_task_seen *seen[BP_TASK_BLOCKS];
+    uint32_t look;   /* looks at the nodes so far */
+    uint32_t known;  /* nodes whose parents are noted */
+    uint32_t based[BP_TASK_LEVELS];
+    struct bp_task_memory *memory;
     struct bp_task_node *base[BP_TASK_LEVELS][BP_TASK_BLOCKS];
 };
 
@@ -113,13 +131,16 @@ struct bp_task_sums {
     uint32_t count; /* nodes that grew */
 };
 
-/* Turn a level into what the nodes grew by since. `entry` is the task's call, still open, or NULL;
- * `ended` if it is just ending. */
+/* Find what the nodes grew by since the level's beginning. `entry` is the task's call, still open,
+ * or NULL; `ended` if it is just ending. */
 struct bp_task_sums bp_task_difference(struct bp_thread *thread, int level, uint64_t now,
                                        const struct bp_entry *entry, int ended);
 
 /* Copy what grew into the file, with the process lock held; the index of the first, or
  * BP_NO_TASK without room. */
-uint32_t bp_task_write_nodes(struct bp_thread *thread, int level, uint32_t count);
+uint32_t bp_task_write_nodes(const struct bp_thread *thread, uint32_t count);
+
+/* In a forked child, whose nodes start again: nothing was looked at. Memory stays the parent's. */
+void bp_task_forget(struct bp_task_state *state);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a task did: the thread's nodes before and after. A walk touches one or two cache lines per
- * node; histograms are summed up only where a node has changed since they were last. The nodes of
- * an open call get their time when it ends: what is open counts with what it has got so far.
+ * What a task did: the thread's nodes before and after. A walk touches eight bytes per node, and
+ * the nodes themselves only where something was called; histograms are summed up only where a node
+ * has changed since they were last. The nodes of an open call get their time when it ends: what is
+ * open counts with what it has got so far.
  *
  * The snapshot of the outermost level is in the file, so that a reader can tell what a task was
  * doing that never ended.
@@ -47,30 +48,80 @@ static struct bp_task_node *new_base(const struct bp_thread *thread, int level,
 static int make_blocks(struct bp_thread *thread, int level, struct bp_chunk **chunks,
                        uint32_t count) {
     struct bp_task_state *state = state_of(thread);
+    if (!state->memory)
+        state->memory = bp_pages_new(sizeof *state->memory);
+    if (!state->memory || !count ||
+        chunks[count - 1]->first + chunks[count - 1]->capacity > BP_TASK_MOST_NODES)
+        return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!state->seen[i])
-            state->seen[i] = bp_pages_new(chunks[i]->capacity * sizeof(struct bp_task_seen));
         if (!state->base[level][i])
             state->base[level][i] = new_base(thread, level, chunks[i]);
-        if (!state->seen[i] || !state->base[level][i])
+        if (!state->base[level][i])
             return 0;
     }
-    return count > 0;
+    return 1;
 }
 
-/* Calls that ended. Every call adds to one of the summed counters; one of no duration at all to the
- * bucket of the shortest. */
-static uint64_t calls_of(const struct bp_node *node, struct bp_task_seen *seen) {
+/* Calls that returned are in the buckets from the shortest's to the longest's, which spares most of
+ * the cache lines; unless another thread has counted some. */
+static uint64_t sum_histogram(const struct bp_node *node) {
+    unsigned low = 1, high = BP_BUCKETS - 1;
+    uint64_t calls = 0;
+    if (node->min == UINT64_MAX && !bp_process.calls_moved)
+        return 0;
+    if (!bp_process.calls_moved) {
+        low = bp_bucket(node->min);
+        high = bp_bucket(node->min + node->span);
+    }
+    for (unsigned b = low; b <= high; b++)
+        calls += node->histogram[b];
+    return calls;
+}
+
+/* Count the calls that ended, if there were any. Every call adds to one of the summed counters; one
+ * of no duration at all to the bucket of the shortest. */
+static int count_calls(const struct bp_node *node, struct bp_task_seen *seen) {
     uint64_t sum =
         node->self + node->total + node->inner + node->aborted + node->histogram[bp_bucket(0)];
     if (sum == seen->sum)
-        return seen->calls;
-    uint64_t calls = node->aborted + (node->last != 0);
-    for (unsigned b = 1; b < BP_BUCKETS; b++)
-        calls += node->histogram[b];
+        return 0;
     seen->sum = sum;
-    seen->calls = calls;
-    return calls;
+    seen->calls = node->aborted + (node->last != 0) + sum_histogram(node);
+    return 1;
+}
+
+/* A new look begins: what is open may have changed. Calls beyond the limit of contexts have a
+ * parent that is never open. */
+static uint32_t begin_look(const struct bp_thread *thread) {
+    struct bp_task_state *state = state_of(thread);
+    struct bp_task_look *looks = state->memory->looks;
+    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    const struct bp_node *folded = local_of(thread)->folded;
+    uint32_t now = ++state->look;
+    for (;; entry = (const struct bp_entry *)entry->parent) {
+        looks[((const struct bp_node *)entry->node)->index].when = now;
+        if (entry == &thread->root)
+            break;
+    }
+    if (folded)
+        looks[folded->index].when = now;
+    return now;
+}
+
+/* Whether the node has changed since the level's beginning. Nothing below a node changes without it
+ * being open: only where the parent was found changed or open by this look the node is looked at
+ * itself, the others cost no cache line of theirs. */
+static inline int has_changed(struct bp_task_state *state, uint32_t index,
+                              const struct bp_node *node, uint32_t now, uint32_t based) {
+    struct bp_task_look *looks = state->memory->looks, *look = &looks[index];
+    if (index >= state->known) {
+        look->parent = node->parent;
+        state->known = index + 1;
+    }
+    if ((look->parent == BP_NO_NODE || looks[look->parent].when == now) &&
+        count_calls(node, &state->memory->seen[index]))
+        look->when = now;
+    return look->when > based;
 }
 
 /* The place of a node in a level. */
@@ -105,13 +156,17 @@ int bp_task_snapshot(struct bp_thread *thread, int level, uint64_t now, int rang
     uint32_t count = list_chunks(thread, chunks);
     if (!make_blocks(thread, level, chunks, count))
         return 0;
+    uint32_t look = begin_look(thread);
     for (uint32_t c = 0; c < count; c++) {
         const struct bp_node *nodes = bp_chunk_items(chunks[c]);
-        for (uint32_t i = 0; i < chunks[c]->count; i++)
-            state->base[level][c][i] = (struct bp_task_node){
-                chunks[c]->first + i, (uint32_t)calls_of(&nodes[i], &state->seen[c][i]),
-                nodes[i].self};
+        for (uint32_t i = 0; i < chunks[c]->count; i++) {
+            uint32_t index = chunks[c]->first + i;
+            if (has_changed(state, index, &nodes[i], look, state->based[level]))
+                state->base[level][c][i] = (struct bp_task_node){
+                    index, (uint32_t)state->memory->seen[index].calls, nodes[i].self};
+        }
     }
+    state->based[level] = look;
     if (range)
         add_open(thread, level, now, 1, NULL, chunks, count);
     return 1;
@@ -119,12 +174,21 @@ int bp_task_snapshot(struct bp_thread *thread, int level, uint64_t now, int rang
 
 static void add_up(struct bp_task_sums *sums, uint32_t func, const struct bp_task_node *grown) {
     uint8_t what = bp_task_funcs[func];
-    if (!grown->self && !grown->calls)
-        return;
-    sums->count++;
     sums->wait += (what & BP_TASK_FUNC_KIND) == BP_FUNC_WAIT ? grown->self : 0;
     sums->io += (what & BP_TASK_FUNC_KIND) == BP_FUNC_IO ? grown->self : 0;
     sums->samples += what & BP_TASK_FUNC_SAMPLE ? grown->calls : 0;
+}
+
+/* What a changed node grew by; the level is at what it is now. */
+static void grow(struct bp_task_memory *memory, struct bp_task_sums *sums,
+                 const struct bp_node *node, struct bp_task_node *base) {
+    uint32_t calls = (uint32_t)memory->seen[node->index].calls;
+    struct bp_task_node grown = {node->index, calls - base->calls, node->self - base->self};
+    *base = (struct bp_task_node){node->index, calls, node->self};
+    if (!grown.self && !grown.calls)
+        return;
+    memory->grown[sums->count++] = grown;
+    add_up(sums, node->func, &grown);
 }
 
 struct bp_task_sums bp_task_difference(struct bp_thread *thread, int level, uint64_t now,
@@ -135,37 +199,40 @@ struct bp_task_sums bp_task_difference(struct bp_thread *thread, int level, uint
     uint32_t count = list_chunks(thread, chunks);
     if (!make_blocks(thread, level, chunks, count))
         return sums;
+    uint32_t look = begin_look(thread);
     add_open(thread, level, now, -1, entry, chunks, count);
     if (entry && ended) /* it is about to be counted */
         base_of(state, level, ((const struct bp_node *)entry->node)->index, chunks, count)->calls--;
     for (uint32_t c = 0; c < count; c++) {
         const struct bp_node *nodes = bp_chunk_items(chunks[c]);
-        struct bp_task_node *base = state->base[level][c];
-        for (uint32_t i = 0; i < chunks[c]->count; i++) {
-            uint32_t calls = (uint32_t)calls_of(&nodes[i], &state->seen[c][i]);
-            base[i] = (struct bp_task_node){chunks[c]->first + i, calls - base[i].calls,
-                                            nodes[i].self - base[i].self};
-            add_up(&sums, nodes[i].func, &base[i]);
-        }
+        for (uint32_t i = 0; i < chunks[c]->count; i++)
+            if (has_changed(state, chunks[c]->first + i, &nodes[i], look, state->based[level]))
+                grow(state->memory, &sums, &nodes[i], &state->base[level][c][i]);
     }
+    state->based[level] = look;
     return sums;
 }
 
-uint32_t bp_task_write_nodes(struct bp_thread *thread, int level, uint32_t wanted) {
-    struct bp_chunk *chunks[BP_TASK_BLOCKS];
-    const struct bp_task_state *state = state_of(thread);
-    uint32_t first = 0, written = 0, index, count = list_chunks(thread, chunks);
-    for (uint32_t c = 0; c < count; c++)
-        for (uint32_t i = 0; i < chunks[c]->count && written < wanted; i++) {
-            const struct bp_task_node *grown = &state->base[level][c][i];
-            if (!grown->self && !grown->calls)
-                continue;
-            struct bp_task_node *place = bp_writer_item(&bp_process.writer, BP_TASK_NODES, &index);
-            if (!place || index >= BP_TASK_NODES_KEPT)
-                return BP_NO_TASK;
-            *place = *grown;
-            bp_writer_commit(&bp_process.writer, BP_TASK_NODES);
-            first = written++ ? first : index;
-        }
+uint32_t bp_task_write_nodes(const struct bp_thread *thread, uint32_t count) {
+    const struct bp_task_memory *memory = state_of(thread)->memory;
+    uint32_t first = 0, index;
+    for (uint32_t i = 0; i < count; i++) {
+        struct bp_task_node *place = bp_writer_item(&bp_process.writer, BP_TASK_NODES, &index);
+        if (!place || index >= BP_TASK_NODES_KEPT)
+            return BP_NO_TASK;
+        *place = memory->grown[i];
+        bp_writer_commit(&bp_process.writer, BP_TASK_NODES);
+        first = i ? first : index;
+    }
     return first;
+}
+
+void bp_task_forget(struct bp_task_state *state) {
+    state->memory = NULL;
+    state->look = state->known = 0;
+    for (unsigned level = 0; level < BP_TASK_LEVELS; level++) {
+        state->based[level] = 0;
+        for (unsigned i = 0; i < BP_TASK_BLOCKS; i++)
+            state->base[level][i] = NULL;
+    }
 }

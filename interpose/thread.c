@@ -339,6 +339,7 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
         return 1;
     }
     /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
+    bp_process.calls_moved = 1;
     __atomic_fetch_add(&node_of(entry)->histogram[bp_bucket(now - entry->start)], 1,
                        __ATOMIC_RELAXED);
     __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);

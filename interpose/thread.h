@@ -46,7 +46,8 @@ struct bp_stub {
 };
 _Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
 
-/* (node, function) -> node of the call. The stub looks in a direct-mapped table of these. */
+/* (node, function) -> node of the call. The stub looks in a direct-mapped table of these; one that
+ * lost its place is kept in its neighbour's, on the same cache line, for those who look there. */
 struct bp_edge {
     uint64_t parent;
     uint64_t stub;
@@ -55,7 +56,11 @@ struct bp_edge {
 };
 _Static_assert(sizeof(struct bp_edge) == 32, "edge");
 
-#define BP_EDGES 2048
+static inline struct bp_edge *bp_edge_neighbour(const struct bp_edge *edge) {
+    return (struct bp_edge *)((uint64_t)edge ^ sizeof *edge);
+}
+
+#define BP_EDGES 4096
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
 
@@ -110,6 +115,8 @@ struct bp_process {
     uint32_t tree_off; /* the process has left the tree */
     /* Greenlets move pieces of the stack away: a frame that seems gone may come back. */
     uint32_t copies_stacks;
+    uint32_t
+        calls_moved; /* a call ended on another thread: its duration may be beyond its node's */
     void (*finish)(void); /* the process is about to end, by exit or _exit; may be called twice */
 };
 
