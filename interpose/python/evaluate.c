@@ -161,10 +161,24 @@ static inline __attribute__((always_inline)) void *run_plain(const struct layout
     return result;
 }
 
-static inline void note_step(const struct bp_thread *thread, const void *code) {
+/* A frame that is not a plain call: most of these are steps of generators. */
+static __attribute__((noinline)) void *evaluate_step(void *tstate, void *frame, int thrown,
+                                                     struct bp_py_code *known,
+                                                     struct bp_thread *thread) {
     uint64_t node = ((const struct bp_entry *)thread->current)->node;
-    if (bp_py_frames[((const struct bp_node *)node)->func] == BP_PY_FRAME_DSL)
-        bp_py_step = (struct bp_py_step){code, node};
+    uint8_t innermost = bp_py_frames[((const struct bp_node *)node)->func];
+    int dsl = innermost ? innermost == BP_PY_FRAME_DSL : bp_py_under_dsl(thread);
+    if (known->kind == BP_PY_INNER && innermost == BP_PY_FRAME_DSL)
+        bp_py_step = (struct bp_py_step){known->code, node};
+    if (known->kind == BP_PY_INNER && dsl)
+        return run(&state.layout, tstate, frame, thrown);
+    if (is_deep(thread))
+        return evaluate_rare(tstate, frame, thrown);
+    if (known->kind == BP_PY_OUTER && !dsl)
+        return run(&state.layout, tstate, frame, thrown);
+    if (known->quick && known->kind != BP_PY_OUTER && is_resumed(frame))
+        return run_resumed(tstate, frame, thrown, known);
+    return evaluate_rare(tstate, frame, thrown);
 }
 
 typedef void *(*plain_run)(void *tstate, void *frame, int thrown, struct bp_stub *stub,
@@ -179,17 +193,12 @@ evaluate(const struct layout *layout, plain_run plain, void *tstate, void *frame
     if (code == bp_py_step.code && thread &&
         ((struct bp_entry *)thread->current)->node == bp_py_step.node)
         return run(layout, tstate, frame, thrown);
-    const struct bp_py_code *known = bp_py_code_find(code);
+    struct bp_py_code *known = bp_py_code_find(code);
     if (__builtin_expect(!known || !thread, 0))
         return evaluate_rare(tstate, frame, thrown);
     if (known->plain)
         return plain(tstate, frame, thrown, known->plain, thread);
-    if (known->kind == BP_PY_INNER)
-        note_step(thread, code);
-    int dsl = bp_py_under_dsl(thread);
-    if (known->kind == BP_PY_INNER ? dsl : known->kind == BP_PY_OUTER && !dsl && !is_deep(thread))
-        return run(layout, tstate, frame, thrown);
-    return evaluate_rare(tstate, frame, thrown);
+    return evaluate_step(tstate, frame, thrown, known, thread);
 }
 
 /* The same for every version, with what is known of its frames known to the compiler. */
