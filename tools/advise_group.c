@@ -121,8 +121,9 @@ void bp_advise_tiny_functions(struct bp_model *model) {
     if (!worst)
         return;
     bp_advise(model, (uint32_t)(worst - model->functions), sum_s, 0,
-              bp_make_text("%s and %u more tiny functions are called from Python", worst->name,
-                           count - 1),
+              count == 1 ? bp_make_text("%s, a tiny function, is called from Python", worst->name)
+                         : bp_make_text("%s and %u more tiny function%s are called from Python",
+                                        worst->name, count - 1, count == 2 ? "" : "s"),
               bp_make_text("%llu calls of %.0f ns each: the call costs more than the work; do "
                            "several in one call",
                            (unsigned long long)worst->calls,

@@ -12,6 +12,10 @@
 #define HIGH_COST 0.2
 /* In a run as short as this it is the start of the profiler. */
 #define SHORT_RUN_S 0.1
+/* With fewer samples a function's half of the time may be a third or two thirds of it. */
+#define FEW_SAMPLES 30
+/* Less of the threads' time than this is not worth dividing. */
+#define LEAST_RUNNING 0.2
 /* Fewer tasks than this have no distribution. */
 #define FEW_TASKS 5
 /* A first task this many times the median is warming something up. */
@@ -111,6 +115,20 @@ static void warn_tasks(struct bp_model *model) {
                                    "before comparing"));
 }
 
+static void warn_samples(struct bp_model *model) {
+    if (!model->sampled || model->samples >= FEW_SAMPLES || model->wall_s < SHORT_RUN_S ||
+        model->running_s < LEAST_RUNNING * model->thread_s)
+        return;
+    bp_advise_warning(
+        model,
+        model->samples ? bp_make_text("only %u sample%s", (unsigned)model->samples,
+                                      model->samples == 1 ? "" : "s")
+                       : bp_make_text("no samples"),
+        bp_make_text("they would tell which functions the %.2g s of own code are; run longer, or "
+                     "with --rate 1000",
+                     model->running_s));
+}
+
 static void warn_stopped(struct bp_model *model) {
     uint32_t stopped = find_outliers(model).stopped;
     if (stopped)
@@ -125,6 +143,7 @@ static void warn_stopped(struct bp_model *model) {
 void bp_advise_measurement(struct bp_model *model) {
     warn_status(model);
     warn_cost(model);
+    warn_samples(model);
     warn_tasks(model);
     warn_stopped(model);
 }

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Advice on copies: the planted problem comes first, with the saving that fixing it measures."""
 from device import fine, on_device, timed
-from harness import check, main
+from harness import case, check, equal, main
 
 COUNT = 16384
 
 
 def run(piece):
-    return min((once(piece) for _ in range(2)), key=program)
+    return min((once(COUNT, piece) for _ in range(2)), key=program)
 
 
-def once(piece):
-    done = on_device(["cuda_small", str(COUNT), str(piece)], how="run",
+def once(count, piece):
+    done = on_device(["cuda_small", str(count), str(piece)], how="run",
                      options=["-q", "--device", "sim:t4"],
                      env={"LD_LIBRARY_PATH": None, "BATTPROF_SIM": None})
     fine(done)
@@ -31,6 +31,14 @@ def small_copies():
     measured = program(small) - program(gathered)
     check(abs(first["saves_s"] - measured) <= 0.1 * measured,
           "saves %.4f s, fixing it saved %.4f s" % (first["saves_s"], measured))
+
+
+@case
+def idle_device():
+    report = once(16, 1)
+    idle = 100 * (1 - report["devices"][0]["busy_s"] / report["wall_s"])
+    equal("remarks", [row["what"] for row in report["advice"] if row["level"] == "remark"],
+          ["Tesla T4 was idle for %.0f %% of the wall" % idle])
 
 
 main()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Each rule of advice on a small program that has the problem, and on the same without it; and the
+warnings about the measurement itself."""
+import json
+import os
+import subprocess
+
+from harness import CMD, PYTHON, case, check, equal, main, new_dir, subject
+
+
+def record(script, *options, modules=None, command=None):
+    """The advice of a Python script, or of a command."""
+    directory = new_dir()
+    files = dict(modules or {}, **{"script.py": script})
+    for name, text in files.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    command = command or [PYTHON, "script.py"]
+    subprocess.run([CMD, "run", "-q", *options, "--", *command], cwd=directory,
+                   capture_output=True, check=False, timeout=60)
+    text = subprocess.run([CMD, "report", "--json"], cwd=directory, capture_output=True,
+                          check=False).stdout
+    return json.loads(text)
+
+
+def find(report, words, level=None):
+    """The one line with these words; None without."""
+    rows = [row for row in report["advice"] if words in row["what"]]
+    check(len(rows) < 2, "several: %r" % rows)
+    check(not rows or level is None or rows[0]["level"] == level, "level: %r" % rows)
+    return rows[0] if rows else None
+
+
+def need(report, words, level=None):
+    row = find(report, words, level)
+    check(row, "no %r in %r" % (words, [row["what"] for row in report["advice"]]))
+    return row
+
+
+@case
+def imports():
+    slow = {"slow.py": "import time\nend = time.perf_counter() + 0.2\n"
+                       "while time.perf_counter() < end: pass\n"}
+    row = need(record("import slow\n", modules=slow), "importing modules, in 1 process")
+    check(0.2 <= row["saves_s"] < 2, "saves %r" % row)
+    check(row["function"], "no function: %r" % row)
+
+
+@case
+def a_process_for_each_task():
+    many = record("", command=["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"])
+    row = need(many, "11 processes were started")
+    check(0 < row["saves_s"] < many["wall_s"], "saves %r of %r" % (row, many["wall_s"]))
+    few = record("", command=["sh", "-c", "/bin/true; /bin/true; /bin/true"])
+    check(not find(few, "processes were started"), "three are no habit")
+
+
+SPIN = """
+import threading
+def spin():
+    for _ in range(%d):
+        pass
+threads = [threading.Thread(target=spin) for _ in range(%d)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@case
+def the_gil():
+    many = record(SPIN % (6000000, 3))
+    row = need(many, "waiting for Python's GIL")
+    check("of 4 threads together" in row["what"], row["what"])
+    check(0 < row["saves_s"] < many["wall_s"], "saves %r of %r" % (row, many["wall_s"]))
+    check(not find(record(SPIN % (1000000, 0)), "waiting for Python's GIL"), "there is one thread")
+
+
+LOCKS = """
+import threading, time
+lock = threading.Lock()
+def work():
+    for _ in range(10):
+        with lock:
+            time.sleep(0.01)
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@case
+def locks():
+    row = need(record(LOCKS), "waiting for locks and conditions")
+    check("of 4 threads together" in row["what"] and row["saves_s"] > 0.05, "%r" % row)
+    one = LOCKS.replace("range(3)", "range(0)")
+    check(not find(record(one), "waiting for locks"), "there is one thread")
+
+
+@case
+def tiny_functions():
+    """tiny() takes some 20 ns, its call from Python ten times that; walk() some microseconds."""
+    use = "import ctypes\nf = ctypes.CDLL(%r).%s\nfor k in range(%d):\n    f(k)\n"
+    library = subject("libdsltwice.so")
+    row = need(record(use % (library, "tiny", 50000)), "tiny function")
+    check(row["what"] == "tiny, a tiny function, is called from Python" and
+          "50000 calls" in row["why"], "%r" % row)
+    equal("saves", round(row["saves_s"], 6), 50000 * 0.3e-6)
+    for script in use % (library, "tiny", 5000), use % (library, "walk", 12000):
+        check(not find(record(script), "tiny function"), "%r is none" % script)
+
+
+TASKS = """
+import time
+def run_one(task_id, s):
+    end = time.perf_counter() + s
+    while time.perf_counter() < end:
+        pass
+for k in range(%d):
+    run_one("task%%d" %% k, 0.002 if k else %g)
+"""
+
+
+@case
+def the_first_task():
+    row = need(record(TASKS % (8, 0.1)), "the first task took", "warning")
+    check("warm-up" in row["why"], row["why"])
+    check(not find(record(TASKS % (8, 0.002)), "the first task took"), "all are alike")
+
+
+@case
+def few_tasks():
+    need(record(TASKS % (3, 0.002)), "only 3 tasks", "warning")
+    check(not find(record(TASKS % (8, 0.002)), "only 8"), "eight are enough")
+
+
+@case
+def few_samples():
+    spin = "import time\nend = time.process_time() + %g\nwhile time.process_time() < end:\n    pass\n"
+    rare = record(spin % 0.2, "--rate", "20")
+    row = need(rare, "sample", "warning")
+    check("--rate" in row["why"], "%r" % row)
+    check(not find(record(spin % 0.5), "sample"), "a hundred are enough")
+
+
+@case
+def nothing_recorded():
+    report = record("", command=["env", "-u", "LD_PRELOAD", "-u", "BATTPROF_DIR", "/bin/true"])
+    check(any("no library matching" in note for note in report["notes"]), report["notes"])
+
+
+@case
+def bad_ends():
+    need(record("raise SystemExit(7)\n"), "the program failed with status 7", "warning")
+    killed = record("import os\nos.kill(os.getpid(), 9)\n")
+    need(killed, "the program was killed by signal 9", "warning")
+    equal("a good end", [row for row in record("")["advice"] if row["level"] == "warning"], [])
+
+
+main()
