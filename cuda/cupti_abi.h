@@ -63,7 +63,9 @@ enum bp_cupti_overhead_kind {
 };
 
 enum bp_cupti_uvm_kind { BP_CUPTI_UVM_HTOD = 1, BP_CUPTI_UVM_DTOH = 2, BP_CUPTI_UVM_DTOD = 8 };
-#define BP_CUPTI_UVM_CAUSE_USER 1u /* the program asked for it */
+#define BP_CUPTI_UVM_CAUSE_USER 1u      /* the program asked for it */
+#define BP_CUPTI_UVM_CAUSE_COHERENCE 2u /* somebody touched the page */
+#define BP_CUPTI_UVM_CAUSE_PREFETCH 3u  /* and the driver brings its neighbours, too */
 
 /* Offsets in bytes. X(record, field, offset, C type) */
 #define BP_CUPTI_FIELDS(X)                                                                         \

@@ -222,6 +222,13 @@ static void take_kernel(const void *record) {
     take_work(&kernel);
 }
 
+/* What comes down because it was touched was touched by the host, which waits for the page and for
+ * its neighbours. Pages that make room for others (eviction) it does not wait for. */
+static uint8_t migration_flags(int down, uint32_t cause) {
+    int touched = cause == BP_CUPTI_UVM_CAUSE_COHERENCE || cause == BP_CUPTI_UVM_CAUSE_PREFETCH;
+    return (uint8_t)(down && touched ? BP_TRANSFER_FAULT : BP_TRANSFER_ASYNC);
+}
+
 /* Pages of managed memory that moved: because of a call, or because somebody touched them. */
 static void take_migration(const void *record) {
     uint32_t kind = bp_cupti_UVM_counterKind(record);
@@ -238,7 +245,7 @@ static void take_migration(const void *record) {
                                      : BP_P2P,
                  .source = BP_MEMORY_MANAGED,
                  .target = BP_MEMORY_MANAGED,
-                 .flags = BP_TRANSFER_ASYNC},
+                 .flags = migration_flags(down, bp_cupti_UVM_flags(record))},
         .kind = up || down ? BP_WORK_COPY : BP_WORK_OTHER};
     if ((!up && !down && kind != BP_CUPTI_UVM_DTOD) || copy.work.end <= copy.work.start)
         return;

@@ -73,6 +73,7 @@ static inline unsigned bp_size_bucket(uint64_t bytes) {
 /* Transfer flags. */
 #define BP_TRANSFER_ASYNC 0x1u     /* asked for by an asynchronous call */
 #define BP_TRANSFER_HOST_ONLY 0x2u /* without device records: device_time is the calls' time */
+#define BP_TRANSFER_FAULT 0x4u     /* pages that came because host code touched them, and waited */
 
 /* Copies of one kind by one calling context: all fields up to `flags` make the key. */
 struct bp_transfer {

@@ -67,7 +67,8 @@ static void small_copies(const struct finding *finding) {
     const struct bp_model_device *device = &finding->model->devices[transfer->device];
     double latency_s = device->latency_s[transfer->direction];
     double count = (double)transfer->small_count;
-    if (transfer->small_count < MANY || !(transfer->device_s > 0))
+    if (transfer->small_count < MANY || !(transfer->device_s > 0) ||
+        transfer->source == BP_MEMORY_MANAGED) /* pages: see migrations */
         return;
     if (latency_s == 0 || latency_s > transfer->min_s)
         latency_s = transfer->min_s;
@@ -127,7 +128,8 @@ static void migrations(const struct finding *finding) {
     const struct bp_model_transfer *transfer = finding->transfer;
     if (transfer->source != BP_MEMORY_MANAGED || transfer->count == 0)
         return;
-    double saves_s = transfer->exposed_s - ideal_s(finding, (double)transfer->bytes, 1);
+    double cost_s = transfer->exposed_s + transfer->faulted_s;
+    double saves_s = cost_s - ideal_s(finding, (double)transfer->bytes, 1);
     advise(finding, saves_s, transfer->bytes,
            bp_make_text("managed memory: %llu migrations %s, %.1f MB",
                         (unsigned long long)transfer->count, direction_words[transfer->direction],

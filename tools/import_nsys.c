@@ -195,6 +195,8 @@ static void take_copy(struct nsys *nsys, sqlite3_stmt *row) {
     };
     if (kind >= 11 && kind <= 13)
         work.source = work.target = BP_MEMORY_MANAGED;
+    uint64_t cause = number(row, 9); /* CUPTI's: 2 a page was touched, 3 its neighbours */
+    work.fault = kind == 12 && (cause == 2 || cause == 3);
     add_work(nsys, row, work);
 }
 
@@ -249,6 +251,16 @@ static void describe(struct nsys *nsys) {
         snprintf(trace->command, sizeof(trace->command), "%s", trace->executable);
 }
 
+#define COPY_COLUMNS                                                                               \
+    "start, end, deviceId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind"
+
+/* Why managed memory moved: older exports do not tell. */
+static bool has_causes(struct nsys *nsys) {
+    return sqlite3_table_column_metadata(nsys->database, NULL, "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                         "migrationCause", NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
 static void read_tables(struct nsys *nsys) {
     each(nsys, "TARGET_INFO_GPU", "SELECT id, name, totalMemory FROM TARGET_INFO_GPU", take_device);
     each(nsys, "CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -268,8 +280,9 @@ static void read_tables(struct nsys *nsys) {
          " FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = k.demangledName",
          take_kernel);
     each(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY",
-         "SELECT start, end, deviceId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind"
-         " FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+         has_causes(nsys) ? "SELECT " COPY_COLUMNS
+                            ", migrationCause FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+                          : "SELECT " COPY_COLUMNS ", 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
          take_copy);
     each(nsys, "CUPTI_ACTIVITY_KIND_MEMSET",
          "SELECT start, end, deviceId, correlationId, globalPid, bytes"

@@ -187,7 +187,8 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
     transfer->round_trips += from->round_trips;
     transfer->round_trip_bytes += from->round_trip_bytes;
     transfer->exposed_s += (double)from->exposed * tick_s;
-    transfer->hidden_s += (double)from->hidden * tick_s;
+    *(from->flags & BP_TRANSFER_FAULT ? &transfer->faulted_s : &transfer->hidden_s) +=
+        (double)from->hidden * tick_s;
     transfer->small_s += (double)from->small_time * tick_s;
     transfer->duplicate_s += (double)from->duplicate_time * tick_s;
     transfer->round_trip_s += (double)from->round_trip_time * tick_s;

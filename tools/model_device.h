@@ -46,6 +46,7 @@ struct bp_model_transfer {
     double device_s;
     double exposed_s;
     double hidden_s;
+    double faulted_s; /* as hidden, but host code waited: it had touched managed memory */
     double min_s;
     double max_s;
     double small_s;

@@ -104,6 +104,7 @@ static void add_to_row(struct row *row, const struct bp_model_transfer *transfer
     sum->device_s += transfer->device_s;
     sum->exposed_s += transfer->exposed_s;
     sum->hidden_s += transfer->hidden_s;
+    sum->faulted_s += transfer->faulted_s;
     for (int i = 0; i < BP_SIZE_BUCKETS; i++)
         sum->sizes[i] += transfer->sizes[i];
 }
@@ -171,16 +172,27 @@ static void describe_sizes(const struct bp_model_transfer *sum, char *text, size
     }
 }
 
+static const char *describe_faults(const struct bp_page *page, const struct bp_model_transfer *sum,
+                                   char *text, size_t size) {
+    char time[32];
+    text[0] = 0;
+    if (sum->faulted_s > 0)
+        snprintf(text, size, "; code that touched the pages waited %s, in no CUDA call",
+                 bp_page_time(page, sum->faulted_s, time));
+    return text;
+}
+
 static void print_details(const struct bp_page *page, const struct bp_model *model,
                           const struct row *row) {
     char text[1400];
     char sizes[900];
     char hidden[32];
+    char faulted[96];
     const struct bp_model_transfer *sum = &row->sum;
     bool of_host = sum->direction <= BP_D2H, known = of_host && row->on_device;
     const char *call = sum->call == BP_NO_FUNCTION ? "" : model->functions[sum->call].name;
     describe_sizes(sum, sizes, sizeof(sizes));
-    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s; sizes from %s",
+    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s%s; sizes from %s",
              row->calls_differ ? "several calls" : call, call[0] || row->calls_differ ? ", " : "",
              of_host ? row->memory : "", of_host ? " memory, " : "",
              row->async && row->sync ? "sync and async"
@@ -189,7 +201,8 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
              known     ? "; hidden "
              : of_host ? "; calls' own time: kernels that a copy waited for are in it"
                        : "",
-             known ? bp_page_time(page, sum->hidden_s, hidden) : "", sizes);
+             known ? bp_page_time(page, sum->hidden_s, hidden) : "",
+             describe_faults(page, sum, faulted, sizeof(faulted)), sizes);
     bp_page_wrap(page, text, 8);
 }
 

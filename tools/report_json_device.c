@@ -58,6 +58,7 @@ static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
     bp_json_set(object, "device_s", sum->device_s);
     bp_json_set(object, "exposed_s", sum->exposed_s);
     bp_json_set(object, "hidden_s", sum->hidden_s);
+    bp_json_set(object, "faulted_s", sum->faulted_s);
     bp_json_set_count(object, "small_count", sum->small_count);
 }
 
@@ -72,6 +73,7 @@ static json_t *make_directions(const struct bp_model *model) {
         sum->device_s += transfer->device_s;
         sum->exposed_s += transfer->exposed_s;
         sum->hidden_s += transfer->hidden_s;
+        sum->faulted_s += transfer->faulted_s;
         sum->small_count += transfer->small_count;
     }
     for (int i = 0; i < BP_DIRECTIONS; i++) {

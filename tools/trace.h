@@ -47,6 +47,7 @@ struct bp_trace_work {
     uint8_t direction; /* of what is no kernel: enum bp_direction */
     uint8_t source;    /* enum bp_memory */
     uint8_t target;
+    bool fault; /* pages that the host touched */
 };
 
 struct bp_trace_thread {

@@ -68,7 +68,9 @@ static uint32_t add_transfer(struct attribution *attribution, const struct bp_tr
         .direction = work->direction,
         .source = work->source,
         .target = work->target,
-        .flags = async ? BP_TRANSFER_ASYNC : 0,
+        .flags = (uint8_t)(work->fault ? BP_TRANSFER_FAULT
+                           : async     ? BP_TRANSFER_ASYNC
+                                       : 0),
     };
     uint32_t number =
         bp_table_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));

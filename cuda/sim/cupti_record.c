@@ -74,6 +74,19 @@ static bool format_migration(union bp_cupti_record *to, const struct bp_sim_reco
     return bp_cupti_wants(to->kind) && bp_cupti_counts(counter, from->device);
 }
 
+/* An instant, the page and the instruction: neither how long nor whose. */
+static bool format_fault(union bp_cupti_record *to, const struct bp_sim_record *from) {
+    to->migration = (struct bp_cupti_migration){
+        .kind = BP_CUPTI_UNIFIED_MEMORY_COUNTER,
+        .counter = BP_CUPTI_COUNTER_CPU_FAULT,
+        .bytes = (uint64_t)(uintptr_t)from->name,
+        .start = bp_sim_realtime(from->start),
+        .address = from->address,
+        .process = (uint32_t)getpid(),
+    };
+    return bp_cupti_wants(to->kind) && bp_cupti_counts(BP_CUPTI_COUNTER_CPU_FAULT, from->device);
+}
+
 static bool format_set(union bp_cupti_record *to, const struct bp_sim_record *from) {
     to->memset = (struct bp_cupti_memset){
         .kind = BP_CUPTI_MEMSET,
@@ -194,6 +207,8 @@ bool bp_cupti_format(union bp_cupti_record *to, const struct bp_sim_record *from
         return format_sync(to, from);
     case BP_SIM_RECORD_MEMORY:
         return format_memory(to, from);
+    case BP_SIM_RECORD_FAULT:
+        return format_fault(to, from);
     case BP_SIM_RECORD_OVERHEAD:
         return format_overhead(to, from);
     default:

@@ -134,6 +134,7 @@ struct bp_cupti_migration {
 enum bp_cupti_counter {
     BP_CUPTI_COUNTER_HTOD = 1,
     BP_CUPTI_COUNTER_DTOH = 2,
+    BP_CUPTI_COUNTER_CPU_FAULT = 3,
     BP_CUPTI_COUNTER_DTOD = 8,
     BP_CUPTI_COUNTERS = 9
 };

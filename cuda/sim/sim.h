@@ -68,6 +68,7 @@ enum bp_sim_record_kind {
     BP_SIM_RECORD_SYNC,
     BP_SIM_RECORD_MEMORY,
     BP_SIM_RECORD_OVERHEAD,
+    BP_SIM_RECORD_FAULT, /* the host touched a page that is on a device, and waited */
 };
 
 /* CUPTI's numbers. */
@@ -86,7 +87,7 @@ struct bp_sim_record {
     uint32_t source_device, target_device;
     bool async;
     unsigned value;   /* SET: the byte; SYNC: its type; MEMORY: 1 allocation, 2 release;
-                         MIGRATION: 1 asked for, 2 because a kernel uses it;
+                         MIGRATION: 1 asked for, 2 it was touched, 3 its neighbour was;
                          OVERHEAD: enum bp_sim_overhead */
     const char *name; /* KERNEL: lasts as long as the process; CALL */
     unsigned cbid, result;
@@ -164,6 +165,9 @@ BP_SIM_EXPORT bool bp_sim_find(const void *pointer, struct bp_sim_region *region
 /* managed.c: moves pages to a device, -1 for the host, in the order of the stream. */
 BP_SIM_EXPORT int bp_sim_prefetch(const void *memory, size_t size, int device,
                                   struct bp_sim_stream *stream);
+/* What the calling thread waits for when it touches that memory: pages that are on a device come to
+ * the host. The stand-in does not see accesses, so a program that wants them modelled says so. */
+BP_SIM_EXPORT void bp_sim_touch(const void *memory, size_t size);
 
 /* stream.c */
 struct bp_sim_event;

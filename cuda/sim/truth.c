@@ -137,6 +137,7 @@ static char *put_rest(char *to, const struct bp_sim_record *r) {
         return put_number(put_text(to, ",\"name\":\"", r->name), ",\"result\":", r->result);
     case BP_SIM_RECORD_COPY:
     case BP_SIM_RECORD_MIGRATION:
+        to = put_number(to, ",\"cause\":", r->value);
         to = put_text(to, ",\"direction\":\"", direction(r));
         to = put_text(to, ",\"source\":\"", memory_name(r->source));
         to = put_text(to, ",\"target\":\"", memory_name(r->target));
@@ -149,6 +150,8 @@ static char *put_rest(char *to, const struct bp_sim_record *r) {
     case BP_SIM_RECORD_MEMORY:
         to = put_number(put_number(to, ",\"bytes\":", r->bytes), ",\"operation\":", r->value);
         return put_number(to, ",\"device\":", r->device);
+    case BP_SIM_RECORD_FAULT:
+        return put_number(put_number(to, ",\"bytes\":", r->bytes), ",\"device\":", r->device);
     case BP_SIM_RECORD_OVERHEAD:
         return put_number(to, ",\"overhead\":", r->value);
     default:
@@ -157,8 +160,8 @@ static char *put_rest(char *to, const struct bp_sim_record *r) {
 }
 
 void bp_sim_truth_write(const struct bp_sim_record *record) {
-    static const char *const types[] = {"call",   "copy", "migration", "set",
-                                        "kernel", "sync", "memory",    "overhead"};
+    static const char *const types[] = {"call", "copy",   "migration", "set",  "kernel",
+                                        "sync", "memory", "overhead",  "fault"};
     if (state.file <= 0)
         return;
     bp_sim_lock(&state.lock);

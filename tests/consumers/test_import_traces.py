@@ -51,7 +51,8 @@ class Traces(ImportTest):
         report = self.report(os.path.join(TRACES, name))
         transfer = report["categories"]["transfer"]["thread_s"]
         wait, other = (report["framework"][key] for key in ("kernel_wait_s", "cuda_api_s"))
-        hidden = sum(report["transfers"][key]["hidden_s"] for key in ("h2d", "d2h"))
+        hidden = sum(report["transfers"][key][part] for key in ("h2d", "d2h")
+                     for part in ("hidden_s", "faulted_s"))
         for got, want in zip((transfer + wait + other, transfer, wait, other, hidden), expected):
             self.assertAlmostEqual(got, want, delta=tolerance * want + 1e-9)
         return report
@@ -80,6 +81,10 @@ class Traces(ImportTest):
         self.assertEqual(counts["h2d"] + counts["d2h"], 2370)
         self.assertEqual({row["source"] for row in report["transfer_list"]}, {"managed"})
         self.assertEqual(report["device"]["name"], "Tesla T4")
+        # What came down came because the host touched it (768 pages and their neighbours).
+        self.assertAlmostEqual(report["transfers"]["d2h"]["faulted_s"], 0.042418, delta=5e-5)
+        self.assertEqual(report["transfers"]["d2h"]["hidden_s"], 0)
+        self.assertEqual(report["transfers"]["h2d"]["faulted_s"], 0)
 
     def test_alexnet(self):
         path = os.path.join(TRACES, "kineto-a100-alexnet.json.gz")

@@ -43,10 +43,12 @@ def sums(report):
         "wait": sum(k["wait_s"] for k in report["kernels"]),
         "overhead": report["framework"]["cuda_api_s"],
         "hidden": sum(t["hidden_s"] for t in host),
+        "faulted": sum(t["faulted_s"] for t in host),
     }
 
 
-def same_sums(run, report, part=0.02, which=("transfer", "wait", "overhead", "hidden")):
+def same_sums(run, report, part=0.02, which=("transfer", "wait", "overhead", "hidden",
+                                               "faulted")):
     # From the clock of the truth to that of the stub and back it is 0.1 us a call; 0.1 ms in all is
     # for an interruption in between.
     slack = 0.0001 + run.truth.calls * 0.0000002

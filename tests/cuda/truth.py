@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from intervals import split
+from intervals import common, length, split, union
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -26,7 +26,8 @@ class Truth:
         self.copies = {"h2d": [0, 0, 0.0], "d2h": [0, 0, 0.0], "p2p": [0, 0, 0.0]}
         self.kernels = self.calls = 0
         self.named = {}  # calls by name
-        self.queue_full = 0.0
+        self.queue_full = self.held_up = 0.0
+        faults = []  # copies that the host waited for, outside of calls
         with open(path) as f:
             lines = [json.loads(line) for line in f if line.endswith("}\n")]
         for line in lines:
@@ -45,9 +46,16 @@ class Truth:
                 kind[2] += (span[1] - span[0]) / 1e9
                 if not peer:
                     copies.append(span)
+                if line["direction"] == "d2h" and line.get("cause") in (2, 3):
+                    faults.append(span)
+            elif line["type"] == "fault":
+                self.held_up += (span[1] - span[0]) / 1e9
             elif line["type"] == "overhead":
                 self.queue_full += (span[1] - span[0]) / 1e9
             elif line["type"] == "kernel":
                 kernels.append(span)
                 self.kernels += 1
-        _, self.transfer, self.wait, self.overhead, self.hidden = split(calls, copies, kernels)
+        _, self.transfer, self.wait, self.overhead, hidden = split(calls, copies, kernels)
+        x, a = union(faults), union(sum(calls.values(), []))
+        self.faulted = (length(x) - length(common(a, x))) / 1e9
+        self.hidden = hidden - self.faulted

@@ -136,7 +136,8 @@ def managed_memory(devices, **fault):
     run, report = compare("managed", {"BATTPROF_SIM_DEVICES": str(devices), **fault})
     equal("bytes up", report["transfers"]["h2d"]["bytes"], 12 * 36 << 20)
     equal("bytes down", report["transfers"]["d2h"]["bytes"], 12 * 36 << 20)
-    equal("pieces", report["transfers"]["h2d"]["count"], 12 * 18)
+    # What is touched: the page, then its neighbours, six times for each block of 2 MB.
+    equal("pieces", report["transfers"]["h2d"]["count"], 12 * (12 + 6 * 6 * 2))
     rows = report["transfer_list"]
     equal("memory", {(r["source"], r["target"]) for r in rows}, {("managed", "managed")})
     equal("devices", {r["device"] for r in rows}, {devices - 1})
@@ -160,6 +161,20 @@ def managed_on_the_second_device():
 @timed
 def managed_one_device_at_a_time():
     managed_memory(2, BATTPROF_SIM_FAULT="single-device")
+
+
+@timed
+def pages_that_the_host_touches():
+    """The host waits for them, in no CUDA call: they are not hidden, and nobody's transfer."""
+    run, report = compare("touched")
+    down = report["transfers"]["d2h"]
+    equal("bytes down", down["bytes"], 12 * 12 << 20)
+    equal("hidden", down["hidden_s"], 0)
+    check(run.truth.faulted > 0.01, "nothing was touched")
+    check(run.truth.faulted < run.truth.held_up, "held up for %.6f s, copies of %.6f"
+          % (run.truth.held_up, run.truth.faulted))
+    equal("whose", {r["function"] for r in report["transfer_list"] if r["direction"] == "d2h"},
+          {""})
 
 
 @timed

@@ -177,6 +177,20 @@ static void managed(void) {
     MUST(cudaFree(memory));
 }
 
+/* A kernel fetches the pages, the host touches them and has them back. */
+static void touched(void) {
+    char *memory;
+    MUST(cudaMallocManaged((void **)&memory, BYTES, 1));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(dsl_use(memory, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+        bp_sim_touch(memory, BYTES / 2);
+        memory[i]++;
+        compute_on_host(1);
+    }
+    MUST(cudaFree(memory));
+}
+
 /* More launches than the device queues. */
 static void queue(void) {
     for (int i = 0; i < 2000; i++)
@@ -406,6 +420,7 @@ static const struct {
     {"queue", queue},
     {"others", others},
     {"small-blocking", small_blocking},
+    {"touched", touched},
 };
 
 int main(int argc, char **argv) {
