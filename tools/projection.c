@@ -10,6 +10,9 @@
 
 /* Firsts must exceed the others by this many of their standard errors to be called a warm-up. */
 #define WARM_ERRORS 3.0
+/* Of the mean task. Of run_batt's tasks, which differ by 240 %, a 95 % interval from 10 of them
+ * held in 43 of 100 draws, from 40 in 83. */
+#define UNEVEN 0.5
 
 /* A place at which one task runs after the other. */
 struct place {
@@ -273,6 +276,10 @@ struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64
 
 double bp_projection_step(const struct bp_projection *projection) {
     return (projection->task_s + projection->gap_s) / projection->places + projection->grows_s;
+}
+
+bool bp_projection_uneven(const struct bp_projection *projection) {
+    return projection->deviation_s > UNEVEN * projection->task_s;
 }
 
 uint64_t bp_projection_fit(const struct bp_projection *projection, double s, double saved_s) {

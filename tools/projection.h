@@ -54,6 +54,9 @@ struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64
 /* What one more task costs the wall. */
 double bp_projection_step(const struct bp_projection *projection);
 
+/* Tasks differ so much that an interval from a few of them promises too much. */
+bool bp_projection_uneven(const struct bp_projection *projection);
+
 /* The largest number of tasks whose run takes at most `s`, if every task took `saved_s` less of the
  * wall; 0 if not even one does. */
 uint64_t bp_projection_fit(const struct bp_projection *projection, double s, double saved_s);

@@ -41,6 +41,7 @@ json_t *bp_report_json_projection(const struct bp_model *model,
     bp_json_set(object, "uneven_s", projection.uneven_s);
     bp_json_set(object, "per_task_s", bp_projection_step(&projection));
     bp_json_set(object, "task_s", projection.task_s);
+    bp_json_set(object, "deviation_s", projection.deviation_s);
     bp_json_set(object, "gap_s", projection.gap_s);
     json_object_set_new(object, "drifts", json_boolean(projection.drifts));
     bp_json_set(object, "drift_s", projection.drift_s);

@@ -120,6 +120,19 @@ static void print_scaled(const struct bp_page *page, const struct bp_model *mode
                    scaled->wall_s);
 }
 
+/* Of tasks that differ by factors the longest decide, and a few may hold none of them. */
+static void print_uneven(const struct bp_page *page, const struct bp_projection *projection,
+                         const struct bp_scaled *scaled) {
+    char line[200];
+    if (scaled->tasks <= projection->from || !bp_projection_uneven(projection))
+        return;
+    snprintf(line, sizeof(line),
+             "  tasks differ by %.0f %% of their mean: a rare long one that is not among these %u "
+             "would make it longer, beyond the interval; project from more tasks",
+             100 * projection->deviation_s / projection->task_s, projection->from);
+    bp_page_wrap(page, line, 4);
+}
+
 static void print_drift(const struct bp_page *page, const struct bp_projection *projection) {
     char line[200];
     char text[32];
@@ -158,6 +171,7 @@ void bp_report_projection(const struct bp_page *page, const struct bp_model *mod
     fputc('\n', page->out);
     print_once(page, model, settings, &projection);
     print_scaled(page, model, &projection, &scaled);
+    print_uneven(page, &projection, &scaled);
     print_drift(page, &projection);
 }
 
