@@ -324,7 +324,8 @@ _Static_assert(sizeof(struct bp_reaped) == 32, "reaped");
 /* The wall page of a process tree. `v` is the integral of dt/n over the time with n > 0 busy
  * threads. The first 16 bytes are replaced as one by compare-exchange, so that a process killed at
  * any moment leaves them consistent. Units: `time` counts 16 ticks from `start` (48 bits: 17 days
- * at 3 GHz); `v` counts 1/65536 of that. */
+ * at 3 GHz); `v` counts 1/65536 of that. The last time there is stops it: processes may go on when
+ * the run is over. */
 #define BP_TREE_SLOTS 1016
 #define BP_TREE_TICK_SHIFT 4
 #define BP_TREE_V_SHIFT 12 /* v >> 12 is in ticks */
@@ -344,8 +345,9 @@ struct bp_tree {
     uint64_t start;
     uint64_t first_join; /* ticks when the first thread joined; 0 before */
     uint32_t clock;
-    uint32_t processes; /* that ever joined */
-    uint64_t reserved[2];
+    uint32_t processes;   /* that ever joined */
+    uint64_t closed;      /* ticks when the run was over; 0 before. Then v stands still */
+    uint64_t closed_idle; /* ticks without a busy thread before that */
     struct bp_tree_slot slots[BP_TREE_SLOTS];
 };
 _Static_assert(sizeof(struct bp_tree) == 64 + 8 * BP_TREE_SLOTS, "tree");

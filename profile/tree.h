@@ -65,6 +65,22 @@ static inline struct bp_tree_step bp_tree_advance(struct bp_tree *tree, uint64_t
     return step;
 }
 
+/* The run is over: nobody has a part of what comes after. */
+static inline struct bp_tree_step bp_tree_close(struct bp_tree *tree, uint64_t ticks) {
+    struct bp_tree_word old = {__atomic_load_n(&tree->word.v, __ATOMIC_RELAXED),
+                               __atomic_load_n(&tree->word.time_n, __ATOMIC_RELAXED)};
+    struct bp_tree_word last;
+    struct bp_tree_step step;
+    do {
+        last = bp_tree_at(old, tree->start, ticks, &step.idle);
+        last.time_n |= ~(uint64_t)BP_TREE_N_MASK;
+    } while (!bp_tree_exchange(&tree->word, &old, last));
+    step.v = last.v;
+    tree->closed_idle = step.idle;
+    tree->closed = ticks;
+    return step;
+}
+
 /* The slot of a process, NULL if it has none. */
 static inline struct bp_tree_slot *bp_tree_slot_of(struct bp_tree *tree, int32_t pid) {
     for (unsigned i = 0; i < BP_TREE_SLOTS; i++)

@@ -144,7 +144,9 @@ static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
         model->start_s += (double)(joined - tree->start) * tick_s - own_s;
         model->overhead_wall_s += own_s;
     }
-    if (latest > joined && latest < tree->end)
+    if (page->closed)
+        model->idle_s += (double)page->closed_idle * tick_s;
+    else if (latest > joined && latest < tree->end)
         model->idle_s += (double)(tree->end - latest) * tick_s;
     model->wall_s += (double)(tree->end - tree->start) * tick_s;
 }

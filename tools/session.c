@@ -184,7 +184,7 @@ static unsigned release_dead(struct bp_tree *tree, uint64_t ticks) {
 
 unsigned bp_session_end(struct bp_session *session, pid_t pid, int status, uint64_t ticks) {
     struct bp_header *header = session->header;
-    uint64_t v = bp_tree_advance(session->tree, ticks, 0).v;
+    uint64_t v = bp_tree_close(session->tree, ticks).v;
     *session->reaped = (struct bp_reaped){.pid = pid, .status = status, .ticks = ticks, .v = v};
     session->reaped_chunk->count = 1;
     unsigned running = release_dead(session->tree, ticks);

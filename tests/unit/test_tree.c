@@ -64,6 +64,24 @@ static void dead_process_leaves(void) {
     CHECK(bp_tree_claim(tree, 9999) == NULL);
 }
 
+static void nothing_after_the_end(void) {
+    fresh();
+    uint64_t v = bp_tree_advance(tree, 1000, 1).v;
+    struct bp_tree_step end = bp_tree_close(tree, 4200);
+    CHECK_EQUAL(end.v - v, 3200 * UNIT);
+    CHECK_EQUAL(tree->closed, 4200);
+    CHECK_EQUAL(tree->closed_idle, 0);
+    CHECK_EQUAL(bp_tree_advance(tree, 9000, 1).v, end.v);
+    CHECK_EQUAL(bp_tree_advance(tree, 19000, -2).v, end.v);
+    CHECK_EQUAL(bp_tree_advance(tree, 99000, 1).idle, 0);
+    CHECK_EQUAL(tree->word.time_n & BP_TREE_N_MASK, 1);
+    fresh();
+    bp_tree_advance(tree, 1000, 1);
+    bp_tree_advance(tree, 2600, -1);
+    CHECK_EQUAL(bp_tree_close(tree, 5800).idle, 3200);
+    CHECK_EQUAL(tree->closed_idle, 3200);
+}
+
 struct part {
     uint64_t v, idle;
 };
@@ -100,6 +118,7 @@ int main(void) {
     RUN(equal_parts);
     RUN(time_never_runs_back);
     RUN(dead_process_leaves);
+    RUN(nothing_after_the_end);
     RUN(parts_sum_to_the_wall);
     free(tree);
     return test_result();

@@ -66,6 +66,27 @@ def five_generations():
 
 
 @case
+def outlived_by_a_worker():
+    """The wall is the run's; a worker's part of it ends there, whatever it does later."""
+    run = execute([subject(PROGRAM), "outlived"], True, how="run", options=["-q"])
+    equal("status", run.status, 0)
+    early = run.report()
+    for _ in range(100):
+        if os.path.exists(run.dir + "/done"):
+            break
+        time.sleep(0.05)
+    time.sleep(0.1)
+    late = run.report()
+    for report in (early, late):
+        total = sum(part["s"] for part in report["categories"].values())
+        check(abs(total - report["wall_s"]) <= 0.005 * report["wall_s"],
+              "categories sum to %.4f of %.4f s" % (total, report["wall_s"]))
+    check(abs(late["wall_s"] - early["wall_s"]) <= 0.001, "wall %.4f s, later %.4f s"
+          % (early["wall_s"], late["wall_s"]))
+    check(late["categories"]["dsl"]["s"] >= 0.3, "DSL %r" % late["categories"])
+
+
+@case
 def in_a_thread():
     run = pair([subject(PROGRAM), "thread"], expect=0)
     report = same_counts(run)

@@ -146,6 +146,20 @@ static void fork_generations(void) {
     add(10);
 }
 
+/* A worker works on, and waits, after the run is over. */
+static void fork_outlived(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        work_busy(0.5);
+        work_sleep(0.1);
+        work_busy(0.3);
+        close(creat("done", 0666));
+        _exit(0);
+    }
+    work_busy(0.3);
+    work_sleep(0.05);
+}
+
 static volatile int stop;
 
 static void *background(void *arg) {
@@ -446,6 +460,7 @@ int main(int argc, char **argv) {
         {"jump", fork_jump},
         {"deep", fork_deep},
         {"generations", fork_generations},
+        {"outlived", fork_outlived},
         {"thread", fork_in_thread},
         {"threads", fork_then_threads},
         {"many", fork_many},
