@@ -4,9 +4,9 @@
  * Times are CLOCK_MONOTONIC nanoseconds; the first line of a process gives both clocks.
  *
  * Lines go into mapped pieces of the file: no system call while a call is measured, nothing lost
- * when the process is killed. A call ends, here, when the last digit of its line is written: who
- * measures it from outside sees next to nothing that the truth does not know of. What is left of a
- * piece is empty lines.
+ * when the process is killed. A call ends, here, when the last number of its line is written, its
+ * length, which has few digits: who measures it from outside sees next to nothing that the truth
+ * does not know of. What is left of a piece is empty lines.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -173,9 +173,9 @@ void bp_sim_truth_write(const struct bp_sim_record *record) {
         to = put_number(to, ",\"pid\":", (uint64_t)state.pid);
         to = put_number(to, ",\"tid\":", record->tid);
         to = put_number(to, ",\"correlation\":", record->correlation);
-        to = put(put_rest(to, record), ",\"end\":");
+        to = put(put_rest(to, record), ",\"took\":");
         uint64_t end = record->kind == BP_SIM_RECORD_CALL ? bp_sim_now() : record->end;
-        state.next = put(put_number(to, "", end), "}\n");
+        state.next = put(put_number(to, "", end - record->start), "}\n");
     }
     bp_sim_unlock(&state.lock);
 }

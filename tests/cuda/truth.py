@@ -31,7 +31,7 @@ class Truth:
         with open(path) as f:
             lines = [json.loads(line) for line in f if line.endswith("}\n")]
         for line in lines:
-            span = (line.get("start", 0), line.get("end", 0))
+            span = (line.get("start", 0), line.get("start", 0) + line.get("took", 0))
             if line["type"] == "call":
                 name = re.sub(r"(_v\d+|_pt[sd][zs])+$", "", line["name"])
                 if name in names:
