@@ -47,7 +47,7 @@ void bp_advise_logging(struct bp_model *model) {
 }
 
 void bp_advise_imports(struct bp_model *model) {
-    const struct bp_group *group = find_group(model, "module import");
+    const struct bp_group *group = find_group(model, BP_GROUP_IMPORT);
     if (!group)
         return;
     bp_advise(model, function_of(group), group->wall_s, 0,

@@ -40,9 +40,10 @@ struct bp_function {
     double median_s;
     double p99_s;
     double max_s;
-    bool cuda;    /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
-    bool counted; /* run --count asked for it */
-    bool gil;     /* waiting for Python's GIL */
+    bool cuda;        /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
+    bool counted;     /* run --count asked for it */
+    bool gil;         /* waiting for Python's GIL */
+    bool begins_work; /* what called it is not what its time is for */
     double transfer_s;
     double kernel_wait_s;
     double first_s; /* longest first call of a context; 0 if unknown */

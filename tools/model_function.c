@@ -70,6 +70,7 @@ uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function 
     struct bp_rule_subject subject = {function.library, function.name, function.module,
                                       function.file,    function.kind, flags};
     function.category = bp_rules_apply(work->rules, &subject, &function.group);
+    function.begins_work = bp_group_begins_work(&subject);
     void *list = model->functions;
     *(struct bp_function *)bp_append(&list, number, sizeof(function)) = function;
     model->functions = list;

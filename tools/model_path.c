@@ -77,23 +77,69 @@ static bool has_python(const struct bp_path *path) {
     return false;
 }
 
-static uint32_t find_owner(const struct bp_path *path, bool python) {
+/* The interpreter does something of its own, whoever it interrupts for it: garbage collection. */
+static bool has_own_purpose(const struct bp_path *path, const struct bp_model *model,
+                            uint32_t step) {
+    return path->steps[step].code == BP_CODE_INTERPRETER &&
+           !bp_group_is_means(model->functions[path->steps[step].function].group);
+}
+
+/* The outermost function of such a duty stands for all that it calls. */
+static uint32_t find_duty(const struct bp_path *path, const struct bp_model *model) {
+    uint32_t found = path->inner;
+    for (uint32_t i = 0; i < path->inner; i++) {
+        if (path->steps[i].code == BP_CODE_PROGRAM || path->steps[i].code == BP_CODE_PYTHON)
+            break;
+        if (has_own_purpose(path, model, i))
+            found = i;
+    }
+    return found;
+}
+
+static uint32_t find_owner(const struct bp_path *path, const struct bp_model *model, bool python) {
+    uint32_t duty = find_duty(path, model);
+    if (duty < path->inner)
+        return duty;
     for (uint32_t i = 0; i < path->inner; i++)
         if (counts(path, i, python))
             return i;
     return 0;
 }
 
+static bool is_module_code(const struct bp_function *function) {
+    return function->module[0] && strcmp(function->name, "<module>") == 0;
+}
+
+/* The step that imports the module which the step's function is part of: what a module does on its
+ * own behalf while its top-level code runs (its class bodies, its tables) is import, not use of the
+ * module. The step itself if there is none. */
+static uint32_t find_import(const struct bp_path *path, const struct bp_model *model,
+                            uint32_t step) {
+    const struct bp_function *of = &model->functions[path->steps[step].function];
+    uint32_t i = step;
+    while (i < path->count && !is_module_code(&model->functions[path->steps[i].function]))
+        i++;
+    if (i == path->count ||
+        strcmp(model->functions[path->steps[i].function].module, of->module) != 0)
+        return step;
+    for (i++; i < path->count && path->steps[i].code != BP_CODE_PYTHON; i++)
+        ;
+    bool imported = i < path->count &&
+                    strcmp(model->functions[path->steps[i].function].group, BP_GROUP_IMPORT) == 0;
+    return imported ? i : step;
+}
+
 /* The first step that says what the time was for; the DSL ends the search. `count` if none. Within
  * a node that is not DSL, such as a logger that lives in the DSL's library, nothing is. */
 static uint32_t find_purpose(const struct bp_path *path, const struct bp_model *model) {
     bool dsl = model->functions[path->function].category == BP_DSL;
-    for (uint32_t i = 0; i < path->count; i++) {
+    uint32_t duty = find_duty(path, model);
+    for (uint32_t i = duty < path->inner ? duty : 0; i < path->count; i++) {
         const struct bp_function *function = &model->functions[path->steps[i].function];
-        if (function->category == BP_DSL && (dsl || i >= path->inner))
+        if (function->begins_work || (function->category == BP_DSL && (dsl || i >= path->inner)))
             break;
         if (function->category != BP_DSL && !bp_group_is_means(function->group))
-            return i;
+            return find_import(path, model, i);
     }
     return path->count;
 }
@@ -125,7 +171,7 @@ struct bp_path_view bp_path_view(const struct bp_path *path, const struct bp_mod
                                 model->functions[path->function].group, BP_NO_FUNCTION};
     if (path->inner == 0)
         return view;
-    uint32_t step = find_owner(path, python);
+    uint32_t step = find_owner(path, model, python);
     if (is_whole(model, path->function, path->steps[step].function))
         step = path->inner - 1;
     uint32_t purpose = find_purpose(path, model);

@@ -28,7 +28,7 @@ static const char **context_groups(const struct bp_model *model) {
         const struct bp_function *caller =
             &model->functions[model->contexts[context->parent].function];
         const char *outer = groups[context->parent];
-        if (caller->category != BP_DSL && !bp_group_is_means(outer))
+        if (caller->category != BP_DSL && !caller->begins_work && !bp_group_is_means(outer))
             groups[i] = outer;
     }
     return groups;

@@ -37,6 +37,8 @@ const char *bp_rules_tasks(const struct bp_rules *rules);
 /* Groups of functions that no rule names. */
 #define BP_GROUP_DSL "other DSL"
 #define BP_GROUP_OTHER "other"
+/* A group that the model itself knows. */
+#define BP_GROUP_IMPORT "module import"
 
 /* Returns the category; the group is borrowed from the rules. */
 enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
@@ -46,6 +48,8 @@ enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_ru
 const char *bp_group_builtin(const struct bp_rule_subject *subject);
 /* A group that says how time was spent and not what for: its callers' groups come first. */
 bool bp_group_is_means(const char *group);
+/* A function under which a worker does its own work: groups of its callers are not those of it. */
+bool bp_group_begins_work(const struct bp_rule_subject *subject);
 
 /* "dsl", "framework", "transfer" */
 const char *bp_category_name(enum bp_category category);

@@ -19,19 +19,33 @@ struct group_rule {
 
 static const struct group_rule rules[] = {
 #define MEANS(name)
+#define WORK(library, symbol, module)
 #define GROUP(name, kind, library, symbol, module) {name, kind, library, symbol, module},
 #include "tools/groups.def"
 #undef GROUP
+#undef WORK
 #undef MEANS
 };
 
 static const char *const means[] = {
 #define MEANS(name) name,
+#define WORK(library, symbol, module)
 #define GROUP(name, kind, library, symbol, module)
 #include "tools/groups.def"
 #undef GROUP
+#undef WORK
 #undef MEANS
     BP_GROUP_OTHER,
+};
+
+static const struct group_rule work[] = {
+#define MEANS(name)
+#define WORK(library, symbol, module) {"", ANY, library, symbol, module},
+#define GROUP(name, kind, library, symbol, module)
+#include "tools/groups.def"
+#undef GROUP
+#undef WORK
+#undef MEANS
 };
 
 static bool kind_matches(enum kind kind, const struct bp_rule_subject *subject) {
@@ -53,14 +67,24 @@ static bool glob_matches(const char *glob, const char *text) {
     return !glob || (text[0] && fnmatch(glob, text, 0) == 0);
 }
 
+static bool rule_matches(const struct group_rule *rule, const struct bp_rule_subject *subject) {
+    return kind_matches(rule->kind, subject) && glob_matches(rule->library, subject->library) &&
+           glob_matches(rule->symbol, subject->symbol) &&
+           glob_matches(rule->module, subject->module);
+}
+
 const char *bp_group_builtin(const struct bp_rule_subject *subject) {
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (kind_matches(rules[i].kind, subject) &&
-            glob_matches(rules[i].library, subject->library) &&
-            glob_matches(rules[i].symbol, subject->symbol) &&
-            glob_matches(rules[i].module, subject->module))
+        if (rule_matches(&rules[i], subject))
             return rules[i].name;
     return "";
+}
+
+bool bp_group_begins_work(const struct bp_rule_subject *subject) {
+    for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
+        if (rule_matches(&work[i], subject))
+            return true;
+    return false;
 }
 
 bool bp_group_is_means(const char *group) {

@@ -105,8 +105,10 @@ class Profile:
         self.chunks += (head + bytes(items)).ljust(size, b"\0")
 
     def find_func(self, name):
+        """NAME, or NAME@MODULE where several have the name."""
+        only, _, module = name.partition("@")
         for index, func in enumerate(self.funcs):
-            if func[0] == name:
+            if func[0] == only and (not module or func[3]["module"] == module):
                 return index
         if name == "(folded)":
             return 1

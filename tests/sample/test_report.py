@@ -105,6 +105,33 @@ def python_logging():
     check(proposal == "logging:*", "proposed to count %r" % proposal)
 
 
+GARBAGE = """
+import gc, time
+keep = [[i] for i in range(300000)]
+end = time.perf_counter() + 1
+def interrupted():
+    gc.collect()
+while time.perf_counter() < end:
+    interrupted()
+"""
+
+
+@timed
+def garbage_collection():
+    """Its rows are the collector's; the function that it interrupts is who called it."""
+    run, report = profile([PYTHON, "-c", GARBAGE], 1000)
+    group = [g for g in report["groups"] if g["name"] == "garbage collection"]
+    if not group and any(f["name"].endswith("(interpreter)") for f in report["framework"]["functions"]):
+        raise Skip("the interpreter has no symbols")
+    check(group and group[0]["self_s"] > 0.5 * report["wall_s"], "groups: %s" % report["groups"])
+    check(group[0]["callers"][0]["name"].endswith("interrupted"), "%s" % group[0]["callers"])
+    check(not any("interrupted" in f["name"] for f in group[0]["functions"]), "%s" % group[0])
+    names = {f["name"] for f in group[0]["functions"]}
+    strays = [f for f in report["framework"]["functions"] if f["name"] in names and
+              f.get("group", "garbage collection") != "garbage collection"]
+    check(not strays, "in another group: %s" % strays)
+
+
 def transfer_text(argv):
     run = execute(argv, True, how="run", options=["-q", "--device", "sim:t4"], timeout=60)
     check(run.status == 0, "status %s: %s" % (run.status, run.stderr[-400:]))
