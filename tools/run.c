@@ -416,6 +416,8 @@ static int run_target(struct run *run, struct bp_error *error) {
         bp_session_begin(&run->session);
     int failed = bp_target_start(&run->target, error);
     if (!failed) {
+        if (run->profiled)
+            bp_session_started(&run->session);
         wait_for_target(run);
         bp_target_reap(&run->target);
     }

@@ -27,10 +27,6 @@
 #define REAPED_SIZE BP_PAGE
 #define FILE_SIZE (BP_PAGE + TREE_SIZE + REAPED_SIZE)
 
-/* Between two readings for the first estimate of the rate: 50 ns of doubt in 2 ms are 25 ppm. The
- * pair taken at the end makes it exact; this one serves if we are killed before. */
-#define CALIBRATION_NS 2000000
-
 static int map_file(struct bp_session *session, struct bp_error *error) {
     session->fd = open(session->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (session->fd < 0)
@@ -74,15 +70,6 @@ static void read_line(const char *path, char *to, size_t size) {
     fclose(file);
 }
 
-static uint64_t estimate_rate(uint32_t clock, struct bp_clock_pair first) {
-    if (clock == BP_CLOCK_MONOTONIC)
-        return 1000000000u;
-    nanosleep(&(struct timespec){0, CALIBRATION_NS}, NULL);
-    struct bp_clock_pair second = bp_clock_pair_now(clock);
-    uint64_t ns = second.monotonic_ns - first.monotonic_ns;
-    return ns ? (uint64_t)((double)(second.ticks - first.ticks) * 1e9 / (double)ns) : 0;
-}
-
 static void fill_header(struct bp_header *header, const struct bp_session_about *about) {
     memcpy(header->magic, BP_MAGIC, sizeof header->magic);
     header->major = BP_MAJOR;
@@ -97,7 +84,6 @@ static void fill_header(struct bp_header *header, const struct bp_session_about 
     header->exit_status = -1;
     header->used = FILE_SIZE;
     header->first = bp_clock_pair_now(header->clock);
-    header->ticks_per_s = estimate_rate(header->clock, header->first);
     snprintf(header->executable, sizeof header->executable, "%s", about->executable);
     snprintf(header->hooks, sizeof header->hooks, "%s", about->hooks);
     snprintf(header->version, sizeof header->version, "%s", BP_VERSION);
@@ -154,6 +140,15 @@ uint64_t bp_session_now(const struct bp_session *session) {
 void bp_session_begin(struct bp_session *session) {
     session->header->start = bp_session_now(session);
     session->tree->start = session->header->start;
+}
+
+/* Doubt is 50 ns: in the millisecond that fork and exec take, 50 ppm. */
+void bp_session_started(struct bp_session *session) {
+    struct bp_header *header = session->header;
+    struct bp_clock_pair now = bp_clock_pair_now(header->clock);
+    uint64_t ns = now.monotonic_ns - header->first.monotonic_ns;
+    uint64_t ticks = now.ticks - header->first.ticks;
+    header->ticks_per_s = ns ? (uint64_t)((double)ticks * 1e9 / (double)ns) : 0;
 }
 
 /* A zombie nobody waits for is as dead as one that is gone: its threads run no more. */

@@ -38,6 +38,10 @@ int bp_session_init(struct bp_session *session, const struct bp_session_about *a
 /* The instant from which the wall counts: call it directly before fork. */
 void bp_session_begin(struct bp_session *session);
 
+/* The target runs: a first estimate of the clock's rate, for who looks before the end, or if we are
+ * killed; the pair of readings at the end makes it exact. Not before: it would wait for it. */
+void bp_session_started(struct bp_session *session);
+
 /* The target `pid` ended with `status` (as from wait) at `ticks`. Processes that died busy leave
  * the wall page. Returns how many of the tree are still running. */
 unsigned bp_session_end(struct bp_session *session, pid_t pid, int status, uint64_t ticks);
