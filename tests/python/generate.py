@@ -5,7 +5,9 @@ that they call, and program.py, which runs them: generate.py DIRECTORY
 program.py ROUNDS                          runs, prints a checksum
 program.py ROUNDS --cprofile FILE          the same under cProfile, its counts to FILE
 program.py ROUNDS --truth FILE             the same with clock readings around outermost DSL calls,
-                                           less those around calls of other modules
+                                           less those around calls of other modules; what a
+                                           window shows of the statements around such calls is
+                                           measured with builtins in their places
 """
 import os
 import sys
@@ -22,7 +24,7 @@ from helper import key, Box, Shape
 
 log = logging.getLogger("dsl")
 log.setLevel(logging.WARNING)
-away = [0.0, 0]  # seconds spent in other modules, by hand, and how often they were measured
+away = [0.0, 0, 0]  # seconds around calls of other modules, by hand; how often of each kind
 
 
 def compose(outer, inner):
@@ -57,14 +59,6 @@ def spin(n):
     for i in range(n):
         total += i & 7
     return total
-
-
-def timed(function, *arguments):
-    before = clock()
-    result = function(*arguments)
-    away[0] += clock() - before
-    away[1] += 1
-    return result
 '''
 
 # By number modulo ten; {low} is an earlier function that only works. With it the program makes about
@@ -81,7 +75,7 @@ BODIES = (
     "    return x if x <= 0 else f{i}(x // 2 - 1) + 1\n",
     "    before = clock()\n    items = sorted((3, 1, 2), key=key)\n    box = Box(x)\n"
     "    found = isinstance(box, Shape)\n    items = copy.copy(items)\n"
-    "    away[0] += clock() - before\n    away[1] += 1\n    return x + len(items) + found\n",
+    "    away[0] += clock() - before\n    away[2] += 1\n    return x + len(items) + found\n",
     "    return compose(f{low}, both_ways(x))(x) & 1023\n",
 )
 
@@ -125,6 +119,7 @@ def framework(n):
 PROGRAM = '''\
 import json
 import sys
+import types
 from time import perf_counter as clock
 
 import dsl
@@ -146,15 +141,36 @@ def nothing(x):
     pass
 
 
-def between(measured):
-    """What the clock readings themselves say of nothing, in seconds."""
-    least = 1.0
-    for _ in range(200):
-        before = clock()
-        if measured:
-            nothing(before)
-        least = min(least, clock() - before)
-    return least
+# Builtins in the places of other modules' functions.
+blank = types.ModuleType("blank")
+blank.outer, blank.debug, blank.copy = abs, isinstance, list
+
+
+def around_nothing(function, *arguments):
+    before = clock()
+    function(*arguments)
+    return clock() - before
+
+
+def around_one(x):
+    before = clock()
+    blank.outer(x)
+    blank.debug('x %s', str)
+    return clock() - before
+
+
+def around_two(x):
+    before = clock()
+    items = sorted((3, 1, 2), key=abs)
+    box = float(x)
+    found = isinstance(box, int)
+    items = blank.copy(items)
+    return clock() - before
+
+
+def least(window, *arguments):
+    """Seconds that a window shows of what is around a call: of the DSL for those in it."""
+    return min(window(*arguments) for _ in range(300))
 
 
 def once(n):
@@ -192,9 +208,10 @@ def main():
         whole = clock() - before
         if mode == ["--truth"]:
             with open(sys.argv[3], "w") as out:
-                there = inside[0] - inside[1] * between(True)
-                json.dump({{"whole": whole,
-                           "dsl": there - (dsl.away[0] - dsl.away[1] * between(False))}}, out)
+                there = inside[0] - inside[1] * least(around_nothing, nothing, 1)
+                gone = (dsl.away[0] - dsl.away[1] * least(around_one, 1)
+                        - dsl.away[2] * least(around_two, 1))
+                json.dump({{"whole": whole, "dsl": there - gone}}, out)
     print(check)
 
 

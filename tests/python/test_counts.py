@@ -10,7 +10,7 @@ import generate
 import pythons
 
 ROUNDS = 60
-TRIES = 4  # of the split: two busy cores may spoil one
+TRIES = 3  # of the split: two busy cores may spoil one
 POINTS = 1
 # cProfile counts every resumption of a generator; the rest is ours to count only at the boundary.
 UNCOUNTED = ("<module>", "<genexpr>", "counted")
