@@ -11,13 +11,33 @@
 #include "tools/commands.h"
 #include "tools/wrap.h"
 
+struct settings {
+    struct bp_words tasks;
+};
+
+static const struct bp_option options[] = {
+    {"task", 0, "FUNCTION",
+     "whether calls of this function will be seen in COMMAND, as run --task takes it; may be "
+     "repeated",
+     bp_option_list, offsetof(struct settings, tasks)},
+};
+
 const struct bp_command bp_command_doctor = {
     .name = "doctor",
     .summary = "what works on this machine, and how to fix what does not",
-    .usage = "[--help]",
-    .about = "Looks at kernel, C library, CPU, clock, permissions, disk, Python and CUDA, and runs "
-             "/bin/true under the profiler. Marks: ok works; -- not there or not needed; !! wrong. "
-             "The exit status is 1 if profiling cannot work.",
+    .usage = "[options] [--] [COMMAND [ARGUMENT]...]",
+    .about =
+        "Looks at kernel, C library, CPU, clock, permissions, disk, Python and CUDA, and runs "
+        "/bin/true under the profiler. Marks: ok works; -- not there or not needed; !! wrong. "
+        "The exit status is 1 if profiling cannot work. With COMMAND it looks at that program, "
+        "without running it.",
+    .next = "Examples:\n"
+            "  battprof doctor\n"
+            "  battprof doctor --task 'libbatt.so:batt' -- ./run_batt\n"
+            "  battprof doctor --task 'solvers:solve' -- python run_batt.py",
+    .options = options,
+    .option_count = BP_OPTION_COUNT(options),
+    .options_first = true,
     .main = bp_cmd_doctor,
 };
 
@@ -69,27 +89,69 @@ static void print_finding(const char *name, const struct bp_finding *finding) {
     bp_wrap_print(finding->cure, column + printf("-> ") - 1, column + 3, stdout);
 }
 
-int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
-    int first = bp_options_parse(&bp_command_doctor, NULL, argc, argv, error), fatal = 0, bad = 0;
-    if (first <= 0)
-        return first;
-    if (first < argc) {
-        bp_error_set(error, BP_USAGE, "doctor: takes no argument '%s'", argv[first]);
-        return BP_USAGE;
-    }
-    printf("battprof " BP_VERSION "\n\n");
+/* Tasks that run looks for by itself: said only where the program has such a function. */
+static const char *const usual[] = {"batt", "check_batt", "run_one"};
+
+static int examine_task(const char *rule, const struct bp_probe *probe, char **command,
+                        bool asked) {
+    struct bp_finding finding = {BP_GOOD, "", ""};
+    char name[80];
+    bp_doctor_task(rule, probe, command, &finding);
+    if (!asked && finding.mark == BP_ABSENT)
+        return 0;
+    snprintf(name, sizeof name, "task %s", rule);
+    print_finding(name, &finding);
+    return finding.mark == BP_BAD;
+}
+
+/* How much of the command cannot be profiled as one would expect. */
+static int examine_command(const struct bp_words *tasks, char **command) {
+    struct bp_finding finding = {BP_GOOD, "", ""};
+    struct bp_probe probe;
+    int bad = 0;
+    bp_probe_command(command[0], &probe);
+    bp_doctor_program(&probe, &finding);
+    print_finding("program", &finding);
+    if (finding.mark == BP_BAD)
+        return 1;
+    for (size_t i = 0; i < tasks->count; i++)
+        bad += examine_task(tasks->word[i], &probe, command, true);
+    for (size_t i = 0; tasks->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
+        bad += examine_task(usual[i], &probe, command, false);
+    return bad;
+}
+
+static int run_checks(int *fatal) {
+    int bad = 0;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         struct bp_finding finding = {BP_GOOD, "", ""};
         checks[i].check(&finding);
         print_finding(checks[i].name, &finding);
         fflush(stdout);
         bad += finding.mark == BP_BAD;
-        fatal += finding.mark == BP_BAD && checks[i].needed;
+        *fatal += finding.mark == BP_BAD && checks[i].needed;
     }
+    return bad;
+}
+
+int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
+    struct settings settings = {0};
+    int first = bp_options_parse(&bp_command_doctor, &settings, argc, argv, error), fatal = 0;
+    if (first <= 0)
+        return first == 0 ? BP_FINE : BP_USAGE;
+    if (first == argc && settings.tasks.count) {
+        bp_error_set(error, BP_USAGE, "doctor: --task needs a command: doctor --task '%s' -- CMD",
+                     settings.tasks.word[0]);
+        return BP_USAGE;
+    }
+    printf("battprof " BP_VERSION "\n\n");
+    int bad = run_checks(&fatal);
+    if (first < argc)
+        bad += examine_command(&settings.tasks, argv + first);
     if (fatal)
         printf("\nProfiling cannot work here until what is marked !! is fixed.\n");
     else
-        printf("\nProfiling works%s. Next: battprof run -- COMMAND\n",
-               bad ? ", apart from what is marked !!" : "");
+        printf("\nProfiling works%s. Next: battprof run -- %s\n",
+               bad ? ", apart from what is marked !!" : "", first < argc ? argv[first] : "COMMAND");
     return fatal ? BP_FAILED : BP_FINE;
 }

@@ -6,6 +6,8 @@
 #ifndef BP_TOOLS_DOCTOR_H
 #define BP_TOOLS_DOCTOR_H
 
+#include "tools/elf_probe.h"
+
 enum bp_mark {
     BP_GOOD,   /* ok */
     BP_ABSENT, /* --: not there, and what is missing because of it */
@@ -36,6 +38,12 @@ bp_doctor_check bp_doctor_shadow_stack;
 bp_doctor_check bp_doctor_library;
 bp_doctor_check bp_doctor_output;
 bp_doctor_check bp_doctor_preload;
+
+/* doctor_task.c: about a command, and whether the calls of a task's function (as in run --task)
+ * will be seen in it. `command` ends with NULL. */
+void bp_doctor_program(const struct bp_probe *probe, struct bp_finding *finding);
+void bp_doctor_task(const char *rule, const struct bp_probe *probe, char **command,
+                    struct bp_finding *finding);
 
 /* doctor_runtime.c */
 bp_doctor_check bp_doctor_cuda_driver;

@@ -2,6 +2,7 @@
 """`battprof doctor` on this machine, and on one without the library."""
 import os
 import re
+import sys
 import unittest
 
 from harness import CommandTest
@@ -23,6 +24,35 @@ class Doctor(CommandTest):
         out = " ".join(self.battprof("doctor").out.split())
         rate = int(re.search(r"sampling (\d+) samples per second", out).group(1))
         self.assertTrue(50 <= rate <= 1100, rate)
+
+    def examine(self, *arguments):
+        result = self.battprof("doctor", *arguments)
+        self.assertEqual((result.status, result.err), (0, ""), result)
+        return " ".join(result.out.split("ptrace")[1].split())
+
+    def test_tasks_of_a_program(self):
+        """The loader's start-up code has a static function in every program."""
+        run_batt = os.environ["RUN_BATT"]
+        self.assertIn("ok task batt batt of libbatt.so is called by", self.examine("--", run_batt))
+        out = self.examine("--task", "libbatt.so:run_sample(1)", "--task", "frame_dummy",
+                           "--task", "nosuch", "--", run_batt, "-c", "1")
+        self.assertIn("ok task libbatt.so:run_sample(1) run_sample of libbatt.so is called", out)
+        self.assertIn("!! task frame_dummy frame_dummy of", out)
+        self.assertIn("is static or hidden: its calls cannot be seen", out)
+        self.assertIn("-- task nosuch no function nosuch in the program", out)
+
+    def test_tasks_of_a_python_program(self):
+        self.write("solvers.py", "raise SystemExit('nobody may run this')\n")
+        script = self.write("main.py", "")
+        out = self.examine("--task", "solvers:solve", "--task", "_json:scan*", "--task",
+                           "absent:solve", "--", sys.executable, script)
+        self.assertIn("ok task solvers:solve solvers is Python code: ", out)
+        self.assertIn("!! task _json:scan* _json is no Python code, but", out)
+        self.assertIn("!! task absent:solve Python finds no module absent here", out)
+
+    def test_programs_that_cannot_be(self):
+        self.assertIn("!! program nosuch is not there", self.examine("--", "nosuch"))
+        self.assertEqual(self.battprof("doctor", "--task", "batt").status, 2)
 
     def test_without_library(self):
         self.environment["BATTPROF_LIB"] = "/no/such/lib.so"

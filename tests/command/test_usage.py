@@ -21,7 +21,7 @@ class Usage(CommandTest):
                 (2, ["--nonsense"], ["no option '--nonsense'"]),
                 (2, ["help", "docter"], ["'doctor'"]),
                 (2, ["--completion", "fish"], ["bash"]),
-                (2, ["doctor", "x"], ["'x'"]),
+                (2, ["doctor", "--task", "x"], ["'x'"]),
                 (2, ["report", "--jsn"], ["--json"]),
                 (2, ["report", "--by", "threads"], ["'thread'"]),
                 (2, ["report", "--top", "0"], ["--top"]),
