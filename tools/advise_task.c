@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "tools/advise.h"
+#include "tools/memory.h"
+#include "tools/statistics.h"
 
 /* Own cost above this part of thread time has changed what was measured. */
 #define HIGH_COST 0.2
@@ -20,38 +22,57 @@
 #define FEW_TASKS 5
 /* A first task this many times the median is warming something up. */
 #define WARM_UP 3
+/* Of what outliers took; less than this needs no words. */
+#define UNSEEN_PART 0.3
 
-/* Without the time in which a task neither ran nor was seen to wait: others had the CPU. What the
- * device does for it is no loss, and without a CPU time nothing is known. */
+/* Without the time in which a task neither ran nor was seen to wait. What the device does for it is
+ * no loss, and without a CPU time nothing is known. */
 static double own_time(const struct bp_model *model, const struct bp_model_task *task) {
     double seen_s = task->cpu_s + task->waiting_s + task->io_s;
     bool known = task->cpu_s > 0 && model->device_count == 0;
     return known && seen_s < task->duration_s ? seen_s : task->duration_s;
 }
 
+/* Own times are compared with own times: on a busy machine every task lasts longer than it runs. */
+static double own_limit(const struct bp_model *model) {
+    double *values = bp_alloc(model->task_count, sizeof(*values));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        if (task->parent == BP_NO_TASK && !task->dropped && !task->unfinished)
+            values[count++] = own_time(model, task);
+    }
+    bp_sort_values(values, count);
+    double limit_s = bp_outlier_limit(values, count, model->task_summary.outlier_k);
+    free(values);
+    return limit_s;
+}
+
 struct outliers {
     const struct bp_model_task *worst;
     uint32_t count;
-    uint32_t stopped; /* only because they had no CPU */
+    uint32_t stopped; /* ran and waited no longer than others do */
     double s;
+    double unseen_s; /* neither running nor seen to wait */
     double saves_s;
 };
 
 static struct outliers find_outliers(const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
+    double limit_s = own_limit(model);
     struct outliers found = {0};
     for (uint32_t i = 0; i < model->task_count; i++) {
         const struct bp_model_task *task = &model->tasks[i];
         double own_s = own_time(model, task);
         if (!task->outlier || task->dropped)
             continue;
-        if (own_s <= summary->outlier_limit_s) {
+        if (own_s <= limit_s) {
             found.stopped++;
             continue;
         }
         found.count++;
         found.s += task->duration_s;
-        found.saves_s += (own_s - summary->median_s) * task->wall_s / task->duration_s;
+        found.unseen_s += task->duration_s - own_s;
+        found.saves_s += bp_task_surplus(model, task);
         if (!found.worst || task->duration_s > found.worst->duration_s)
             found.worst = task;
     }
@@ -63,17 +84,23 @@ void bp_advise_outliers(struct bp_model *model) {
     const struct bp_task_summary *summary = &model->task_summary;
     struct outliers found = find_outliers(model);
     const struct bp_model_task *worst = found.worst;
+    char unseen[80] = "";
     if (!worst)
         return;
+    if (found.unseen_s > UNSEEN_PART * found.s)
+        snprintf(unseen, sizeof(unseen), "; for %.3g s %s neither ran nor %s seen to wait",
+                 found.unseen_s, found.count == 1 ? "it" : "they",
+                 found.count == 1 ? "was" : "were");
     bp_advise(model, worst->function, found.saves_s, 0,
               bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s",
                            found.count, summary->count,
                            found.count == 1 ? "is an outlier" : "are outliers",
                            100 * found.s / summary->sum_s, worst->id[0] ? worst->id : worst->name,
                            worst->duration_s),
-              bp_make_text("the median is %.3g s: look at what they do (--by task), or give them a "
-                           "time limit",
-                           summary->median_s));
+              bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
+                           "time limit%s",
+                           summary->median_s, found.count == 1 ? "it does" : "they do",
+                           found.count == 1 ? "it" : "them", unseen));
 }
 
 static void warn_status(struct bp_model *model) {
@@ -134,10 +161,12 @@ static void warn_stopped(struct bp_model *model) {
     if (stopped)
         bp_advise_warning(
             model,
-            bp_make_text("%u of %u tasks took long because %s no CPU", stopped,
-                         model->task_summary.count, stopped == 1 ? "it had" : "they had"),
-            bp_make_text("other programs had it, or the machine stood still: not these tasks are "
-                         "slow, the run was disturbed"));
+            bp_make_text("%u of %u tasks took long, but ran and waited no longer than others",
+                         stopped, model->task_summary.count),
+            bp_make_text("the rest of the time %s neither on a CPU nor seen to wait: other "
+                         "programs had the CPU, the machine stood still, or %s blocked where "
+                         "battprof does not look (page faults, unknown calls)",
+                         stopped == 1 ? "it was" : "they were", stopped == 1 ? "it" : "they"));
 }
 
 void bp_advise_measurement(struct bp_model *model) {

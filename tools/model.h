@@ -102,6 +102,7 @@ struct bp_model_thread {
     double busy_s; /* not in a wait */
     double cpu_s;
     double wall_s;
+    double idle_s;    /* wall with no busy thread that it ended */
     double blocked_s; /* busy by what we saw, blocked by its CPU clock */
     bool has_clocks;  /* false: blocked_s is not known */
 };

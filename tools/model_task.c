@@ -171,6 +171,7 @@ void bp_model_add_tasks(struct bp_model *model) {
     add_folds(model);
     bp_model_add_task_functions(model, &work);
     bp_model_add_phases(model, &work);
+    bp_model_add_task_costs(model);
     bp_model_summarise_tasks(model);
     if (model->task_wishes.drop_outliers && model->task_summary.outliers)
         bp_model_drop_outliers(model, &work);

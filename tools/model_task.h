@@ -34,6 +34,7 @@ struct bp_model_task {
     double start_s;  /* from the start of the run */
     double duration_s;
     double wall_s; /* its part of the wall split */
+    double idle_s; /* wall in which it waited and nobody was busy */
     double cpu_s;
     double waiting_s;
     double io_s;
@@ -93,14 +94,19 @@ struct bp_task_summary {
     uint32_t outliers;
     uint32_t dropped;
     double outlier_s;
-    double outlier_wall_s;
-    uint32_t slots; /* tasks that ran at the same time at most */
+    double outlier_wall_s; /* what they cost the wall, see bp_task_cost */
+    uint32_t slots;        /* tasks that ran at the same time at most */
 };
 
 struct bp_model;
 
 /* Of the tasks in no other task that ended, sorted: a new array. */
 double *bp_task_durations(const struct bp_model *model, uint32_t *count);
+
+/* What a task cost the wall, busy or waiting; of tasks side by side each has its part. */
+double bp_task_cost(const struct bp_model_task *task);
+/* What the wall would be shorter, had it taken as long as the median task. */
+double bp_task_surplus(const struct bp_model *model, const struct bp_model_task *task);
 
 /* What the median task does; arrays by the model's numbers. */
 struct bp_task_typical {

@@ -99,22 +99,15 @@ static void take_totals(struct bp_model *model, uint32_t thread_number,
     free(total_s);
 }
 
-/* Waiting has no part of the wall of its own: what it cost is a part of the time in which nobody
- * was busy. Without details all that is known is how long the task took. */
-static double take_wall(struct bp_model *model, const struct bp_model_task *task,
-                        double waiting_before_s) {
-    double idle_s = 0;
-    if (waiting_before_s > 0)
-        idle_s = model->idle_s * fmin(task->waiting_s / waiting_before_s, 1);
-    take(&model->idle_s, idle_s);
-    take(&model->category_s[BP_FRAMEWORK], idle_s);
-    return idle_s;
-}
-
-static void take_sums(struct bp_model *model, const struct bp_model_task *task, double part_s) {
+static void take_sums(struct bp_model *model, const struct bp_model_task *task) {
     struct bp_model_thread *thread = &model->thread_list[task->thread];
     struct bp_model_process *process = &model->processes[thread->process];
-    take(&model->wall_s, part_s);
+    take(&model->wall_s, bp_task_cost(task));
+    take(&model->idle_s, task->idle_s);
+    take(&model->category_s[BP_FRAMEWORK], task->idle_s);
+    take(&thread->idle_s, task->idle_s);
+    take(&thread->wall_s, task->wall_s);
+    take(&process->wall_s, task->wall_s);
     take(&model->cpu_s, task->cpu_s);
     take(&model->thread_s, task->duration_s);
     take(&model->overhead_s, task->overhead_s);
@@ -143,30 +136,44 @@ static void take_entries(struct bp_model *model, const struct bp_model_task *tas
     }
 }
 
-static void drop(struct bp_model *model, struct bp_model_task *task,
-                 const struct bp_task_source *source, const double *rates) {
-    struct bp_model_thread *thread = &model->thread_list[task->thread];
-    struct bp_task_growth growth;
-    double rate = rates[task->thread];
-    double busy_s = 0;
-    double idle_s = take_wall(model, task, model->waiting_s);
-    bp_task_growth_init(&growth, model, source, task);
-    for (uint32_t i = 0; i < growth.count; i++) {
-        uint32_t node = growth.nodes[i].node;
-        uint32_t function = model->work->threads[task->thread].function[node];
+/* The task's part of the wall for a second in which it was busy. */
+static double rate_of(const struct bp_model *model, const struct bp_model_task *task,
+                      const struct bp_task_growth *growth) {
+    double busy_s = task->overhead_s;
+    for (uint32_t i = 0; i < growth->count; i++) {
+        uint32_t function = model->work->threads[task->thread].function[growth->nodes[i].node];
         if (model->functions[function].kind != BP_FUNC_WAIT)
-            busy_s += growth.self_s[i];
-        take_node(model, task->thread, node, growth.nodes[i].calls, growth.self_s[i], rate);
+            busy_s += growth->self_s[i];
     }
+    return busy_s > 0 ? task->wall_s / busy_s : 0;
+}
+
+static void drop(struct bp_model *model, struct bp_model_task *task,
+                 const struct bp_task_source *source) {
+    struct bp_task_growth growth;
+    bp_task_growth_init(&growth, model, source, task);
+    double rate = rate_of(model, task, &growth);
+    for (uint32_t i = 0; i < growth.count; i++)
+        take_node(model, task->thread, growth.nodes[i].node, growth.nodes[i].calls,
+                  growth.self_s[i], rate);
     take_totals(model, task->thread, &growth);
     take_entries(model, task, &growth);
     bp_task_growth_fini(&growth);
-    double part_s = (busy_s + task->overhead_s) * rate;
     take(&model->overhead_wall_s, task->overhead_s * rate);
-    take(&thread->wall_s, part_s);
-    take(&model->processes[thread->process].wall_s, part_s);
-    take_sums(model, task, part_s + idle_s);
+    take_sums(model, task);
     task->dropped = true;
+}
+
+/* A thread's categories share its part of the wall evenly, a task's part is its own: beside others
+ * it can be more than its categories have. What is left must not be more than the wall. */
+static void fit_categories(struct bp_model *model) {
+    double sum_s = model->overhead_wall_s;
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        sum_s += model->category_s[i];
+    for (int i = 0; sum_s > model->wall_s && i < BP_CATEGORIES; i++)
+        model->category_s[i] *= model->wall_s / sum_s;
+    if (sum_s > model->wall_s)
+        model->overhead_wall_s *= model->wall_s / sum_s;
 }
 
 /* Functions' counts of tasks, without the dropped ones. */
@@ -188,13 +195,8 @@ static void forget_rows(struct bp_model *model, const struct bp_model_task *task
 }
 
 void bp_model_drop_outliers(struct bp_model *model, struct bp_task_work *work) {
-    double *rates = bp_alloc(model->thread_count, sizeof(*rates));
     uint32_t kept = 0;
     double wall_s = model->wall_s;
-    for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
-        rates[i] = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
-    }
     for (uint32_t i = 0; i < model->task_count; i++) {
         struct bp_model_task *task = &model->tasks[i];
         if (!task->outlier)
@@ -203,10 +205,10 @@ void bp_model_drop_outliers(struct bp_model *model, struct bp_task_work *work) {
             kept++;
             continue;
         }
-        drop(model, task, &work->sources[i], rates);
+        drop(model, task, &work->sources[i]);
         forget_rows(model, task);
     }
-    free(rates);
+    fit_categories(model);
     bp_model_summarise_tasks(model);
     bp_model_note(model,
                   "without %u outlier%s, %.3g s of %.3g s wall; quantiles of calls and transfers "

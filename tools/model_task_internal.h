@@ -5,6 +5,7 @@
  *     model_task.c           which tasks there are
  *     model_task_function.c  what functions did in them
  *     model_task_phase.c     phases
+ *     model_task_cost.c      what they cost the wall
  *     model_task_outlier.c   the summary; which stand out
  *     model_task_drop.c      the model without those
  */
@@ -54,6 +55,7 @@ void bp_task_growth_fini(struct bp_task_growth *growth);
 
 void bp_model_add_task_functions(struct bp_model *model, struct bp_task_work *work);
 void bp_model_add_phases(struct bp_model *model, struct bp_task_work *work);
+void bp_model_add_task_costs(struct bp_model *model);
 void bp_model_summarise_tasks(struct bp_model *model);
 void bp_model_drop_outliers(struct bp_model *model, struct bp_task_work *work);
 

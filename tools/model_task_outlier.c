@@ -71,12 +71,12 @@ static void count_task(struct bp_task_summary *summary, const struct bp_model_ta
     summary->plain += !task->detailed;
     summary->samples += task->samples;
     summary->sum_s += task->duration_s;
-    summary->wall_s += task->wall_s;
+    summary->wall_s += bp_task_cost(task);
     if (!task->outlier)
         return;
     summary->outliers++;
     summary->outlier_s += task->duration_s;
-    summary->outlier_wall_s += task->wall_s;
+    summary->outlier_wall_s += bp_task_cost(task);
 }
 
 static uint32_t count_slots(const struct bp_model *model) {

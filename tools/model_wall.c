@@ -161,7 +161,8 @@ static void use_trees(struct bp_model *model) {
         if (!tree)
             continue;
         thread->wall_s = recorded_part(process, &thread->source->info, tree);
-        model->idle_s += (double)thread->source->info.idle * process->tick_s;
+        thread->idle_s = (double)thread->source->info.idle * process->tick_s;
+        model->idle_s += thread->idle_s;
     }
 }
 
@@ -188,14 +189,15 @@ static void use_no_tree(struct bp_model *model) {
         struct bp_model_thread *thread = &model->thread_list[i];
         const struct bp_model_process *process = &model->processes[thread->process];
         thread->wall_s = recorded_part(process, &thread->source->info, NULL);
-        model->idle_s += (double)thread->source->info.idle * process->tick_s;
+        thread->idle_s = (double)thread->source->info.idle * process->tick_s;
+        model->idle_s += thread->idle_s;
         sum += thread->wall_s;
     }
     bool recorded = sum > 0 && model->thread_count > 1;
     for (uint32_t i = 0; !recorded && i < model->thread_count; i++)
         sum += model->thread_list[i].wall_s = model->thread_list[i].busy_s;
     if (model->thread_count == 1) {
-        model->idle_s = model->thread_list[0].waiting_s;
+        model->idle_s = model->thread_list[0].idle_s = model->thread_list[0].waiting_s;
         return;
     }
     double room = model->wall_s - model->idle_s;

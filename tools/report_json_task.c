@@ -70,7 +70,8 @@ static json_t *make_task(const struct bp_model *model, const struct bp_model_tas
     bp_json_set(object, "start_s", task->start_s);
     bp_json_set(object, "duration_s", task->duration_s);
     bp_json_set(object, "wall_s", task->wall_s);
-    bp_json_set(object, "pct", model->wall_s > 0 ? 100 * task->wall_s / model->wall_s : 0);
+    bp_json_set(object, "idle_s", task->idle_s);
+    bp_json_set(object, "pct", model->wall_s > 0 ? 100 * bp_task_cost(task) / model->wall_s : 0);
     bp_json_set(object, "cpu_s", task->cpu_s);
     for (int i = 0; i < BP_CATEGORIES; i++) {
         char key[32];

@@ -158,7 +158,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
         fprintf(page->out, "%*s", 28, "");
     }
     bp_page_right(page, task->samples ? bp_page_count(task->samples, text) : "", 7);
-    bp_page_right(page, bp_page_share(task->wall_s, model->wall_s, text), 8);
+    bp_page_right(page, bp_page_share(bp_task_cost(task), model->wall_s, text), 8);
     fputc('\n', page->out);
 }
 

@@ -62,12 +62,12 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
     }
 }
 
-/* A task that was not on a CPU and not in a call that blocks had to wait for other programs. */
+/* Nobody can tell from outside whether others had the CPU, or it blocked where we do not look. */
 static void print_stolen(const struct bp_page *page, const struct bp_model_task *task) {
     double stolen_s = task->duration_s - task->cpu_s - task->waiting_s - task->io_s;
     char text[32];
     if (task->cpu_s > 0 && task->category_s[BP_TRANSFER] == 0 && stolen_s > 0.3 * task->duration_s)
-        fprintf(page->out, "    not on a CPU for %s: other programs had it\n",
+        fprintf(page->out, "    neither on a CPU nor seen to wait for %s\n",
                 bp_page_time(page, stolen_s, text));
 }
 
@@ -81,7 +81,7 @@ static void print_outlier(const struct bp_page *page, const struct bp_model *mod
     fprintf(page->out, "%s, %.3g x the median, %s of the wall\n",
             bp_page_time(page, task->duration_s, text),
             task->duration_s / model->task_summary.median_s,
-            bp_page_share(task->wall_s, model->wall_s, share));
+            bp_page_share(bp_task_cost(task), model->wall_s, share));
     print_functions(page, model, typical, task);
     print_phases(page, model, typical, task);
     print_stolen(page, task);
