@@ -2,6 +2,7 @@
  *
  * Which part of a larger run the process is, as those who start many processes say it: in variables
  * of the environment. They are copied into the profile as they are; reports make ranks of them.
+ * What was asked to be measured as DSL or tasks is told the same way.
  */
 #include "interpose/variables.h"
 
@@ -34,6 +35,7 @@ static const char *const wanted[] = {
     "GROUP_RANK",
     "WORLD_SIZE",
     "TORCHELASTIC_RUN_ID",
+    "BATTPROF_PYTHON",
     "BATTPROF_TASKS",
 };
 

@@ -284,7 +284,8 @@ static void note_wall(struct bp_model *model) {
 }
 
 void bp_model_note_all(struct bp_model *model) {
-    note_empty(model);
+    if (!bp_model_note_python(model))
+        note_empty(model);
     for (uint32_t i = 0; i < model->process_count; i++) {
         note_end(model, &model->processes[i]);
         note_lost(model, &model->processes[i]);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A Python program without a DSL: what was looked for, and which of the program's own modules took
+ * most of the time, as the option that would measure them call by call.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/memory.h"
+#include "tools/model_internal.h"
+
+#define MOST_MODULES 3
+#define LONGEST_COMMAND 60 /* to be repeated */
+/* Of the time that samples found in the program's modules: less is not worth naming. */
+#define SMALLEST_PART 0.1
+
+struct module {
+    const char *name;
+    double s;
+};
+
+static const char *variable_of(const struct bp_profile *profile, const char *name) {
+    for (uint32_t i = 0; i < profile->variable_count; i++)
+        if (strcmp(bp_profile_string(profile, profile->variables[i].name), name) == 0)
+            return bp_profile_string(profile, profile->variables[i].value);
+    return "";
+}
+
+/* Modules that came with Python or were installed are nobody's DSL. */
+static bool is_own_module(const struct bp_function *function) {
+    const char *file = function->file;
+    return function->module[0] && file[0] && file[0] != '<' && !strstr(file, "/lib/python3") &&
+           !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/");
+}
+
+static int compare_modules(const void *a, const void *b) {
+    const struct module *x = a;
+    const struct module *y = b;
+    if (x->s != y->s)
+        return x->s > y->s ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The program's own modules by the time that samples found in them: a new array. */
+static struct module *sum_modules(const struct bp_model *model, uint32_t *count) {
+    struct bp_table table = {0};
+    struct module *modules = bp_alloc(model->part_count + 1, sizeof(*modules));
+    for (uint32_t i = 0; i < model->part_count; i++) {
+        const struct bp_part *part = &model->parts[i];
+        const struct bp_function *function = &model->functions[part->function];
+        if (part->kind != BP_PART_SAMPLED || !is_own_module(function))
+            continue;
+        uint32_t at = bp_table_put(&table, function->module, strlen(function->module));
+        modules[at].name = function->module;
+        modules[at].s += part->self_s;
+    }
+    *count = table.count;
+    bp_table_fini(&table);
+    qsort(modules, *count, sizeof(*modules), compare_modules);
+    return modules;
+}
+
+static void propose(struct bp_model *model, char *text, size_t size) {
+    uint32_t count;
+    struct module *modules = sum_modules(model, &count);
+    double sum_s = 0;
+    size_t length = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum_s += modules[i].s;
+    for (uint32_t i = 0; i < count && i < MOST_MODULES; i++) {
+        if (modules[i].s < SMALLEST_PART * sum_s || !(modules[i].s > 0))
+            break;
+        int more = snprintf(text + length, size - length, " --python %s", modules[i].name);
+        if (more < 0 || (size_t)more >= size - length)
+            break;
+        length += (size_t)more;
+    }
+    text[length] = 0;
+    free(modules);
+}
+
+bool bp_model_note_python(struct bp_model *model) {
+    char options[400];
+    bool python = false;
+    const char *wanted = "";
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        python |= function->module[0] != 0;
+        if (function->category == BP_DSL && bp_function_used(function))
+            return false;
+    }
+    for (uint32_t i = 0; i < model->process_count && !*wanted; i++)
+        wanted = variable_of(model->processes[i].profile, "BATTPROF_PYTHON");
+    if (!python || model->imported || strcmp(wanted, "none") == 0)
+        return false;
+    propose(model, options, sizeof(options));
+    bool fits = model->command[0] && strlen(model->command) < LONGEST_COMMAND;
+    bp_model_note(model,
+                  "nothing is DSL: no function of a Python module %s was called; to measure %s: "
+                  "battprof run%s -- %s",
+                  *wanted ? wanted : "dsl",
+                  options[0] ? "where most of the program's own time was" : "another module",
+                  options[0] ? options : " --python GLOB", fits ? model->command : "COMMAND");
+    return true;
+}
