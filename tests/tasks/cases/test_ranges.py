@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tasks and phases that programs announce: battprof.h and NVTX."""
-from harness import case, check, equal, execute, main, subject
+from harness import PYTHON, case, check, equal, execute, main, subject
 from tasks import (API, DETAILED, ELSEWHERE, FAILED, NVTX, PHASE, UNFINISHED, calls, check_sums,
                    profiles, record)
 
@@ -66,6 +66,48 @@ def nvtx():
     equal("phases", [t["name"] for t in profile["tasks"] if t["flags"] & PHASE],
           ["data loading", "inner", "other domain"])
     check(all(t["flags"] & (UNFINISHED | FAILED) == 0 for t in profile["tasks"]), "all ended")
+
+
+@case
+def nvtx_before_version_3():
+    bare = execute([subject("task_nvtx_old")], False)
+    run = execute([subject("task_nvtx_old")], True, env={"BATTPROF_TASKS": "task=nvtx:task *"})
+    equal("what the library answers", (run.status, run.stdout), (0, bare.stdout))
+    profile, = profiles(run)
+    check_sums(profile)
+    equal("ranges", [(t["id"] or t["name"], t["flags"]) for t in profile["tasks"]],
+          [("loading", NVTX | PHASE | DETAILED)] +
+          [what for i in range(3) for what in (("task %d" % i, NVTX | DETAILED),
+                                               ("inner", NVTX | PHASE | DETAILED))])
+    for i, task in enumerate(t for t in profile["tasks"] if not t["flags"] & PHASE):
+        want = {"dsl_work": 1, "dsl_step": i, "dsl_leaf": 2 * i + 1}
+        equal("calls", calls(task), {k: v for k, v in want.items() if v})
+
+
+FROM_PYTHON = """
+import ctypes
+profiler = ctypes.CDLL(None)
+announced = hasattr(profiler, "libbattprof_task_begin")
+for k in range(3 if announced else 0):
+    profiler.libbattprof_task_begin(b"task %d" % k)
+    profiler.libbattprof_phase_begin(b"inner")
+    profiler.libbattprof_sample()
+    profiler.libbattprof_phase_end()
+    profiler.libbattprof_task_end(k == 1)
+print(announced)
+"""
+
+
+@case
+def announced_from_python():
+    equal("bare", execute([PYTHON, "-c", FROM_PYTHON], False).stdout, b"False\n")
+    run = execute([PYTHON, "-c", FROM_PYTHON], True)
+    equal("output", (run.status, run.stdout), (0, b"True\n"))
+    profile, = profiles(run)
+    equal("ranges", [(t["id"] or t["name"], t["flags"] & ~DETAILED, t["samples"])
+                     for t in profile["tasks"] if not t["flags"] & PHASE],
+          [("task %d" % k, API | (FAILED if k == 1 else 0), 1) for k in range(3)])
+    equal("phases", [t["name"] for t in profile["tasks"] if t["flags"] & PHASE], ["inner"] * 3)
 
 
 main()
