@@ -119,19 +119,10 @@ static struct bp_cuda_copy by_driver_3d(const struct bp_cuda_driver_3d *p) {
     return copy;
 }
 
-static struct bp_cuda_3d_side widen(const struct bp_cuda_2d_side *side) {
-    return (struct bp_cuda_3d_side){.x = side->x,
-                                    .y = side->y,
-                                    .type = side->type,
-                                    .host = side->host,
-                                    .device = side->device,
-                                    .pitch = side->pitch};
-}
-
 static struct bp_cuda_copy by_driver_2d(const struct bp_cuda_2d *p) {
     if (!p)
         return (struct bp_cuda_copy){.direction = BP_COPY_UNTOLD};
-    struct bp_cuda_driver_3d wide = {widen(&p->source), widen(&p->target), p->width, p->height, 1};
+    struct bp_cuda_driver_3d wide = bp_cuda_copy_widen(p);
     return by_driver_3d(&wide);
 }
 

@@ -72,4 +72,18 @@ struct bp_cuda_driver_3d {
     uint64_t width, height, depth;
 };
 
+/* The 3D copy of one slice that a 2D copy is; the stand-in device takes it for that, too. */
+static inline struct bp_cuda_3d_side bp_cuda_side_widen(const struct bp_cuda_2d_side *side) {
+    return (struct bp_cuda_3d_side){.x = side->x,
+                                    .y = side->y,
+                                    .type = side->type,
+                                    .host = side->host,
+                                    .device = side->device,
+                                    .pitch = side->pitch};
+}
+static inline struct bp_cuda_driver_3d bp_cuda_copy_widen(const struct bp_cuda_2d *p) {
+    return (struct bp_cuda_driver_3d){bp_cuda_side_widen(&p->source),
+                                      bp_cuda_side_widen(&p->target), p->width, p->height, 1};
+}
+
 #endif

@@ -78,7 +78,7 @@ static uint64_t at_rate(size_t bytes, int mbs) {
 }
 
 static uint64_t duration(const struct plan *plan, const struct bp_sim_properties *p) {
-    int rate = p->memory_gbs * 1000 / 2; /* read and written */
+    int rate = p->memory_gbs * 1000 * 3 / 8; /* read and written, at 3/4 of the peak */
     if (plan->kind == BP_SIM_HTOD)
         rate = plan->pageable ? p->pageable_h2d_mbs : p->h2d_mbs;
     else if (plan->kind == BP_SIM_DTOH || plan->kind == BP_SIM_PTOP)

@@ -159,17 +159,8 @@ API int cuMemcpy3D_v2(const struct bp_cuda_driver_3d *parameters) {
     CALL(cuMemcpy3D_v2, copy_3d(parameters));
 }
 
-static struct bp_cuda_3d_side widen(const struct bp_cuda_2d_side *side) {
-    return (struct bp_cuda_3d_side){.x = side->x,
-                                    .y = side->y,
-                                    .type = side->type,
-                                    .host = side->host,
-                                    .device = side->device,
-                                    .pitch = side->pitch};
-}
-
 API int cuMemcpy2D_v2(const struct bp_cuda_2d *p) {
-    struct bp_cuda_driver_3d wide = {widen(&p->source), widen(&p->target), p->width, p->height, 1};
+    struct bp_cuda_driver_3d wide = bp_cuda_copy_widen(p);
     CALL(cuMemcpy2D_v2, copy_3d(&wide));
 }
 
