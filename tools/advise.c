@@ -42,24 +42,28 @@ static struct bp_advice *append(struct bp_model *model) {
     return advice;
 }
 
-void bp_advise(struct bp_model *model, uint32_t function, double saves_s, uint64_t bytes,
-               char *what, char *why) {
+struct bp_advice *bp_advise(struct bp_model *model, uint32_t function, double saves_s,
+                            uint64_t bytes, char *what, char *why) {
+    bool known = function != BP_NO_FUNCTION;
     double part = model->thread_s > 0 ? saves_s / model->thread_s : 0;
     if (!(part >= LEAST_PART)) {
         free(what);
         free(why);
-        return;
+        return NULL;
     }
-    *append(model) = (struct bp_advice){
+    struct bp_advice *advice = append(model);
+    *advice = (struct bp_advice){
         .level = part >= HIGH_PART     ? "high"
                  : part >= MEDIUM_PART ? "medium"
                                        : "low",
         .what = what,
         .why = why,
         .saves_s = saves_s,
+        .in_tasks = known ? bp_function_in_tasks(&model->functions[function]) : 0,
         .bytes = bytes,
         .function = function,
     };
+    return advice;
 }
 
 void bp_advise_warning(struct bp_model *model, char *what, char *why) {

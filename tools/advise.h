@@ -10,9 +10,10 @@
 
 __attribute__((format(printf, 1, 2))) char *bp_make_text(const char *format, ...);
 
-/* Takes the texts. Nothing happens where the saving is not worth a line. */
-void bp_advise(struct bp_model *model, uint32_t function, double saves_s, uint64_t bytes,
-               char *what, char *why);
+/* Takes the texts. What it saves is in tasks as far as the function is; a rule that knows better
+ * says so in what it gets. NULL where the saving is not worth a line. */
+struct bp_advice *bp_advise(struct bp_model *model, uint32_t function, double saves_s,
+                            uint64_t bytes, char *what, char *why);
 
 /* About the measurement itself: level "warning", no saving. Takes the texts. */
 void bp_advise_warning(struct bp_model *model, char *what, char *why);

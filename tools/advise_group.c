@@ -33,28 +33,50 @@ static uint32_t function_of(const struct bp_group *group) {
     return group->part_count ? group->parts[0].function : BP_NO_FUNCTION;
 }
 
+/* Samples do not tell; the functions that are counted do. */
+static double in_tasks(const struct bp_model *model, const struct bp_group *group) {
+    double self_s = 0;
+    double task_s = 0;
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        if (strcmp(function->group, group->name) != 0)
+            continue;
+        self_s += function->self_s;
+        task_s += function->task_s;
+    }
+    return self_s > task_s ? task_s / self_s : 1;
+}
+
+static void advise_group(struct bp_model *model, const struct bp_group *group, double saves_s,
+                         char *what, char *why) {
+    struct bp_advice *advice = bp_advise(model, function_of(group), saves_s, 0, what, why);
+    if (advice)
+        advice->in_tasks = in_tasks(model, group);
+}
+
 void bp_advise_logging(struct bp_model *model) {
     const struct bp_group *group = find_group(model, "logging");
     if (!group)
         return;
     const char *caller = caller_of(model, group);
-    bp_advise(model, function_of(group), group->wall_s, 0,
-              group->calls ? bp_make_text("logging: %llu calls, most of them from %s",
-                                          (unsigned long long)group->calls, caller)
-                           : bp_make_text("logging: most of it called from %s", caller),
-              bp_make_text("raise the level, or ask whether it is enabled before the message is "
-                           "made; inside a DSL function it is paid for every call"));
+    advise_group(model, group, group->wall_s,
+                 group->calls ? bp_make_text("logging: %llu calls, most of them from %s",
+                                             (unsigned long long)group->calls, caller)
+                              : bp_make_text("logging: most of it called from %s", caller),
+                 bp_make_text("raise the level, or ask whether it is enabled before the message is "
+                              "made; inside a DSL function it is paid for every call"));
 }
 
 void bp_advise_imports(struct bp_model *model) {
     const struct bp_group *group = find_group(model, BP_GROUP_IMPORT);
     if (!group)
         return;
-    bp_advise(model, function_of(group), group->wall_s, 0,
-              bp_make_text("importing modules, in %u process%s", model->pid_count,
-                           model->pid_count == 1 ? "" : "es"),
-              bp_make_text("import where it is needed, or keep the process for more tasks: it is "
-                           "paid once per process"));
+    advise_group(
+        model, group, group->wall_s,
+        bp_make_text("importing modules, in %u process%s", model->pid_count,
+                     model->pid_count == 1 ? "" : "es"),
+        bp_make_text("import where it is needed, or keep the process for more tasks: it is "
+                     "paid once per process"));
 }
 
 /* A process per task: what starting one costs, times all but one. */
@@ -65,10 +87,13 @@ void bp_advise_process_start(struct bp_model *model) {
     if (model->pid_count < 8 || (tasks && 2 * model->pid_count < tasks))
         return;
     double cost_s = (group ? group->wall_s : 0) + model->start_s;
-    bp_advise(model, group ? function_of(group) : BP_NO_FUNCTION, cost_s * (1 - 1 / count), 0,
-              bp_make_text("%u processes were started%s", model->pid_count,
-                           tasks ? ", about one for each task" : ""),
-              bp_make_text("keep a pool of workers and give them the tasks"));
+    struct bp_advice *advice =
+        bp_advise(model, group ? function_of(group) : BP_NO_FUNCTION, cost_s * (1 - 1 / count), 0,
+                  bp_make_text("%u processes were started%s", model->pid_count,
+                               tasks ? ", about one for each task" : ""),
+                  bp_make_text("keep a pool of workers and give them the tasks"));
+    if (advice)
+        advice->in_tasks = tasks ? 1 : 0;
 }
 
 /* Waiting threads do not add up to wall time: at best they share it. */
@@ -78,8 +103,8 @@ static void advise_waiting(struct bp_model *model, const char *name, const char 
     double threads = model->threads ? model->threads : 1;
     if (!group || model->threads < 2)
         return;
-    bp_advise(
-        model, function_of(group), group->self_s / threads, 0,
+    advise_group(
+        model, group, group->self_s / threads,
         bp_make_text("%s: %.3g s of %u threads together", what, group->self_s, model->threads),
         bp_make_text("%s", why));
 }

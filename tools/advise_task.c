@@ -3,6 +3,7 @@
  * Advice from tasks, and about the measurement itself.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,16 +92,19 @@ void bp_advise_outliers(struct bp_model *model) {
         snprintf(unseen, sizeof(unseen), "; for %.3g s %s neither ran nor %s seen to wait",
                  found.unseen_s, found.count == 1 ? "it" : "they",
                  found.count == 1 ? "was" : "were");
-    bp_advise(model, worst->function, found.saves_s, 0,
-              bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s",
-                           found.count, summary->count,
-                           found.count == 1 ? "is an outlier" : "are outliers",
-                           100 * found.s / summary->sum_s, worst->id[0] ? worst->id : worst->name,
-                           worst->duration_s),
-              bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
-                           "time limit%s",
-                           summary->median_s, found.count == 1 ? "it does" : "they do",
-                           found.count == 1 ? "it" : "them", unseen));
+    struct bp_advice *advice =
+        bp_advise(model, worst->function, found.saves_s, 0,
+                  bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s",
+                               found.count, summary->count,
+                               found.count == 1 ? "is an outlier" : "are outliers",
+                               100 * found.s / summary->sum_s,
+                               worst->id[0] ? worst->id : worst->name, worst->duration_s),
+                  bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
+                               "time limit%s",
+                               summary->median_s, found.count == 1 ? "it does" : "they do",
+                               found.count == 1 ? "it" : "them", unseen));
+    if (advice)
+        advice->in_tasks = 1;
 }
 
 static void warn_status(struct bp_model *model) {

@@ -214,6 +214,13 @@ struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rule
                                    const struct bp_task_wishes *wishes, struct bp_error *error);
 void bp_model_free(struct bp_model *model);
 
+/* The part of its self time that it took in tasks, 0 to 1. */
+static inline double bp_function_in_tasks(const struct bp_function *function) {
+    if (!(function->self_s > 0))
+        return 0;
+    return function->task_s < function->self_s ? function->task_s / function->self_s : 1;
+}
+
 static inline bool bp_function_used(const struct bp_function *function) {
     return function->calls > 0 || function->in_flight > 0 || function->self_s > 0;
 }

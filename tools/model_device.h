@@ -72,7 +72,8 @@ struct bp_advice {
     const char *level; /* "high", "medium", "low": by the share of the wall */
     char *what;
     char *why;
-    double saves_s; /* an estimate, of thread time */
+    double saves_s;  /* an estimate, of the wall */
+    double in_tasks; /* the part of it that more tasks would save more of, 0 to 1 */
     uint64_t bytes;
     uint32_t function; /* that causes it, or BP_NO_FUNCTION */
 };

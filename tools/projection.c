@@ -183,6 +183,14 @@ static void split_categories(struct bp_projection *projection, const struct walk
         fmax(model->overhead_wall_s - projection->inside_profiler_s, 0);
 }
 
+static void find_step_part(struct bp_projection *projection, const struct walk *walk) {
+    double cost_s = 0;
+    for (uint32_t i = 0; i < walk->count; i++)
+        cost_s += bp_task_cost(walk->tasks[i]);
+    double steps_s = projection->from * projection->task_s / projection->places;
+    projection->step_part = cost_s > steps_s ? steps_s / cost_s : 1;
+}
+
 static void find_growing(struct bp_projection *projection, const struct bp_model *model,
                          const struct bp_words *grows) {
     for (uint32_t i = 0; i < model->phase_count; i++) {
@@ -207,6 +215,7 @@ bool bp_projection_init(struct bp_projection *projection, const struct bp_model 
         projection->places = walk.place_count;
         find_costs(projection, &walk);
         find_edges(projection, &walk);
+        find_step_part(projection, &walk);
         find_growing(projection, model, grows);
         projection->once_s = projection->before_s + projection->after_s + projection->uneven_s +
                              projection->warm_s - projection->grows_s * projection->from;
@@ -282,17 +291,20 @@ bool bp_projection_uneven(const struct bp_projection *projection) {
     return projection->deviation_s > UNEVEN * projection->task_s;
 }
 
-uint64_t bp_projection_fit(const struct bp_projection *projection, double s, double saved_s) {
-    double step_s = bp_projection_step(projection) - saved_s;
-    double once_s = projection->once_s - projection->gap_s;
+struct bp_saving bp_projection_saving(const struct bp_projection *projection, double wall_s,
+                                      double in_tasks) {
+    double most_s = projection->task_s / projection->places;
+    double step_s = wall_s * in_tasks * projection->step_part / projection->from;
+    struct bp_saving saving = {.step_s = fmin(step_s, most_s)};
+    saving.once_s = wall_s - saving.step_s * projection->from;
+    return saving;
+}
+
+uint64_t bp_projection_fit(const struct bp_projection *projection, double s,
+                           const struct bp_saving *saving) {
+    double step_s = bp_projection_step(projection) - saving->step_s;
+    double once_s = fmax(projection->once_s - projection->gap_s - saving->once_s, 0);
     if (!(step_s > 0) || s < once_s)
         return 0;
     return (uint64_t)fmin((s - once_s) / step_s, 1e15);
-}
-
-double bp_projection_function(const struct bp_projection *projection,
-                              const struct bp_function *function, uint64_t tasks) {
-    double in_tasks = function->self_s > 0 ? fmin(function->task_s / function->self_s, 1) : 0;
-    double times = (double)tasks / projection->from;
-    return function->wall_s * (1 - in_tasks + in_tasks * times);
 }

@@ -27,6 +27,7 @@ struct bp_projection {
     double task_s;  /* mean time of a task, first ones without their warm-up */
     double gap_s;   /* mean time between two on the same place */
     double deviation_s;
+    double step_part; /* of what tasks cost this run's wall, what the steps of as many explain */
     double outside[BP_CATEGORIES]; /* wall outside of tasks, and in them, by category */
     double inside[BP_CATEGORIES];
     double outside_profiler_s;
@@ -57,12 +58,20 @@ double bp_projection_step(const struct bp_projection *projection);
 /* Tasks differ so much that an interval from a few of them promises too much. */
 bool bp_projection_uneven(const struct bp_projection *projection);
 
-/* The largest number of tasks whose run takes at most `s`, if every task took `saved_s` less of the
- * wall; 0 if not even one does. */
-uint64_t bp_projection_fit(const struct bp_projection *projection, double s, double saved_s);
+/* What a change takes off the wall: once, and of every task's step. */
+struct bp_saving {
+    double once_s;
+    double step_s;
+};
 
-/* A function's wall at a scale: what it does in tasks grows with them. */
-double bp_projection_function(const struct bp_projection *projection,
-                              const struct bp_function *function, uint64_t tasks);
+/* Of `wall_s` that this run would be shorter, the part `in_tasks` (0 to 1) comes from its tasks. A
+ * step shrinks by no more than tasks have of it; what the run saves beyond that, the wait for the
+ * last long task say, it saves once. */
+struct bp_saving bp_projection_saving(const struct bp_projection *projection, double wall_s,
+                                      double in_tasks);
+
+/* The largest number of tasks whose run takes at most `s` after that; 0 if not even one does. */
+uint64_t bp_projection_fit(const struct bp_projection *projection, double s,
+                           const struct bp_saving *saving);
 
 #endif

@@ -175,16 +175,19 @@ void bp_report_projection(const struct bp_page *page, const struct bp_model *mod
     print_drift(page, &projection);
 }
 
-static void add(struct bp_budget *budget, char *what, double saved_s) {
+/* `saved_s` of this run's wall, `in_tasks` of it by its tasks. */
+static void add(struct bp_budget *budget, char *what, double saved_s, double in_tasks) {
+    struct bp_saving saving = {.once_s = saved_s};
     void *list = budget->rows;
     struct bp_budget_row *fresh = bp_append(&list, budget->count++, sizeof(*fresh));
     budget->rows = list;
+    if (budget->known) {
+        saving = bp_projection_saving(&budget->projection, saved_s, in_tasks);
+        fresh->tasks = bp_projection_fit(&budget->projection, budget->s, &saving);
+    }
     fresh->what = what;
-    fresh->run_s = fmax(budget->run_s - saved_s, 0);
+    fresh->run_s = fmax(budget->run_s - saving.once_s - saving.step_s * (double)budget->tasks, 0);
     fresh->runs = fresh->run_s > 0 ? (uint64_t)(budget->s / fresh->run_s) : 0;
-    if (budget->known)
-        fresh->tasks =
-            bp_projection_fit(&budget->projection, budget->s, saved_s / (double)budget->tasks);
 }
 
 __attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...) {
@@ -203,23 +206,21 @@ static void add_candidates(struct bp_budget *budget, const struct bp_model *mode
     for (uint32_t i = 0; i < priorities->candidate_count && i < CANDIDATE_ROWS; i++) {
         const struct bp_candidate *candidate = &priorities->candidates[i];
         const struct bp_function *function = &model->functions[candidate->function];
-        double wall_s = function->wall_s;
-        if (budget->known)
-            wall_s = bp_projection_function(&budget->projection, function, budget->tasks);
         add(budget, make_text("%.200s %.0f times as fast", function->name, candidate->factor[0]),
-            wall_s * (1 - 1 / candidate->factor[0]));
+            function->wall_s * (1 - 1 / candidate->factor[0]), bp_function_in_tasks(function));
     }
     bp_priorities_free(priorities);
 }
 
-/* What an advice saves is thread time of this run; side by side it is worth that much less. */
 static void add_advice(struct bp_budget *budget, const struct bp_model *model) {
-    double times = budget->known ? (double)budget->tasks / budget->projection.from : 1;
-    double places = budget->known ? budget->projection.places : 1;
-    for (uint32_t i = 0; i < model->advice_count && i < ADVICE_ROWS; i++)
-        if (model->advice[i].saves_s > 0)
-            add(budget, bp_copy_text(model->advice[i].what),
-                model->advice[i].saves_s * times / places);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < model->advice_count && rows < ADVICE_ROWS; i++) {
+        const struct bp_advice *advice = &model->advice[i];
+        if (!(advice->saves_s > 0))
+            continue;
+        add(budget, bp_copy_text(advice->what), advice->saves_s, advice->in_tasks);
+        rows++;
+    }
 }
 
 void bp_budget_init(struct bp_budget *budget, const struct bp_model *model,
@@ -229,7 +230,7 @@ void bp_budget_init(struct bp_budget *budget, const struct bp_model *model,
     budget->tasks = settings->scale ? settings->scale : budget->projection.from;
     if (budget->known)
         budget->run_s = bp_projection_at(&budget->projection, budget->tasks).wall_s;
-    add(budget, bp_copy_text("as it is"), 0);
+    add(budget, bp_copy_text("as it is"), 0, 0);
     add_advice(budget, model);
     add_candidates(budget, model, settings);
 }

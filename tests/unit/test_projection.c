@@ -58,7 +58,7 @@ static void one_after_the_other(void) {
     CHECK_NEAR(scaled.low_s, scaled.wall_s, 1e-9); /* all tasks alike: nothing is uncertain */
     CHECK_NEAR(scaled.category_s[BP_DSL], 400, 0.5);
     CHECK_NEAR(scaled.category_s[BP_DSL] + scaled.category_s[BP_FRAMEWORK], scaled.wall_s, 1e-9);
-    CHECK_EQUAL(bp_projection_fit(&projection, 442.5, 0), 400);
+    CHECK_EQUAL(bp_projection_fit(&projection, 442.5, &(struct bp_saving){0}), 400);
     CHECK(!projection.drifts);
 }
 
@@ -146,6 +146,46 @@ static void interval(void) {
     CHECK(!bp_projection_init(&projection, &model, NULL));
 }
 
+/* 6 s of imports before ten tasks of 1 s, 0.5 s of each in one function. Without the imports as
+ * many tasks fit into an hour but for six; without the function twice as many. */
+static void savings(void) {
+    struct bp_projection projection;
+    begin(1);
+    for (int i = 0; i < 10; i++)
+        add(0, 6 + i, 1);
+    model.wall_s = 16;
+    CHECK(bp_projection_init(&projection, &model, NULL));
+    struct bp_saving none = {0};
+    struct bp_saving imports = bp_projection_saving(&projection, 6, 0);
+    struct bp_saving half = bp_projection_saving(&projection, 5, 1);
+    struct bp_saving too_much = bp_projection_saving(&projection, 50, 1);
+    CHECK_EQUAL(bp_projection_fit(&projection, 3600, &none), 3594);
+    CHECK_NEAR(imports.once_s, 6, 1e-9);
+    CHECK_EQUAL(bp_projection_fit(&projection, 3600, &imports), 3600);
+    CHECK_NEAR(half.step_s, 0.5, 1e-9);
+    CHECK_EQUAL(bp_projection_fit(&projection, 3600, &half), 7188);
+    CHECK_NEAR(too_much.step_s, 1, 1e-9); /* a task has no more */
+}
+
+/* Ten tasks of 1 s on two workers, one of them 7 s and alone at the end: tasks cost 11 s of the
+ * wall, 8 s if both workers were always busy. Among more tasks it saves that much less of a step.
+ */
+static void savings_side_by_side(void) {
+    struct bp_projection projection;
+    begin(2);
+    for (uint32_t i = 0; i < 10; i++) {
+        add(i % 2, i / 2, i == 9 ? 7 : 1);
+        tasks[i].wall_s = i == 9 ? 6.5 : 0.5;
+    }
+    model.wall_s = 11;
+    CHECK(bp_projection_init(&projection, &model, NULL));
+    struct bp_saving saving = bp_projection_saving(&projection, 6, 1);
+    CHECK_NEAR(saving.once_s + 10 * saving.step_s, 6, 1e-9);
+    CHECK_NEAR(saving.step_s, 0.6 * 8 / 11, 1e-9);
+    CHECK(saving.step_s < bp_projection_step(&projection));
+    CHECK_EQUAL(bp_projection_fit(&projection, 3603, &(struct bp_saving){0}), 4500);
+}
+
 /* 10 s of wall: 4, 0.8 and 0.2 s in three functions, called 2, 1000 and 10^6 times. */
 static void candidates(void) {
     struct bp_function functions[] = {
@@ -223,6 +263,8 @@ int main(void) {
     RUN(dropped);
     RUN(phases_that_grow);
     RUN(interval);
+    RUN(savings);
+    RUN(savings_side_by_side);
     RUN(candidates);
     RUN(a_slow_device);
     return test_result();
