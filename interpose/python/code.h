@@ -32,6 +32,10 @@ struct bp_py_code {
     uint16_t counted;        /* flags of the patterns that ask for this very function, or 0 */
     int16_t role;            /* in the rules for tasks, -1: none */
     uint8_t task;            /* its calls are tasks, or generate code */
+    uint8_t spreads;         /* calls function(*arguments) that no event tells of: spread.h */
+    uint8_t arguments;       /* of such code: places of its local variables */
+    uint8_t first_enclosed;
+    uint8_t enclosed;
 };
 
 struct bp_py_slot {

@@ -64,7 +64,8 @@ static void set_function(void *function) {
 
 /* Far down the stack: go on as if we were not here. */
 static __attribute__((noinline)) void *run_deep(void *tstate, void *frame, int thrown) {
-    bp_py_note("deep recursion: calls beyond half of the stack are not recorded");
+    bp_py_note("deep recursion: calls beyond half of the C stack are not recorded, their time is "
+               "their caller's");
     state.deep++;
     set_function((void *)bp_py._PyEval_EvalFrameDefault);
     void *result = run(&state.layout, tstate, frame, thrown);

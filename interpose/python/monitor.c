@@ -10,6 +10,7 @@
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
+#include "interpose/python/spread.h"
 #include "interpose/python/task.h"
 #include "interpose/python/watch.h"
 
@@ -35,8 +36,9 @@ static struct {
     unsigned frame;    /* place of the current frame in PyThreadState */
     unsigned indirect; /* or of what points to it (3.12) */
     void *(*thread_state)(void);
-    void *probe_code;
+    void *probe_code, *probe_function;
     int probe_result;
+    int probe_locals; /* 1: an argument was where we think (3.12) */
 } state;
 
 static void *current_frame(void) {
@@ -123,6 +125,8 @@ static void *on_start(void *self, void *const *arguments, long count) {
         return start_module(known);
     else
         start_rare(known);
+    if (__builtin_expect(known->spreads, 0))
+        bp_py_spread_look(known, current_frame());
     return none();
 }
 
@@ -192,6 +196,9 @@ static void *on_probe(void *self, void *const *arguments, long count) {
         if (state.indirect && (near >= (1 << 20) || place & 7))
             frame = NULL;
         state.probe_result = frame && current_frame() == frame;
+    } else if (state.probe_result && state.indirect) {
+        void *local = *(void **)((char *)current_frame() + BP_PY_LOCALS_312);
+        state.probe_locals = local == state.probe_function;
     }
     bp_py_drop(code);
     bp_py_drop(object);
@@ -221,7 +228,9 @@ static int layout_is_right(int minor) {
     state.frame = minor == 12 ? 56 : 72;
     void *function = bp_py.PyCFunction_NewEx(&methods[EVENTS], NULL, NULL);
     void *globals = bp_py.PyDict_New();
-    state.probe_code = bp_py.Py_CompileString("probe()", "battprof", EVAL_INPUT);
+    state.probe_function = function;
+    state.probe_code =
+        bp_py.Py_CompileString("probe() or (lambda x: x())(probe)", "battprof", EVAL_INPUT);
     void *result = NULL;
     bp_py_unseen_begin();
     if (function && globals && state.probe_code &&
@@ -299,6 +308,8 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
         bp_py.PyErr_Clear();
         return "all tool ids of sys.monitoring are taken: no Python frames";
     }
+    if (state.probe_locals)
+        bp_py_spread_start();
     bp_py_cost_measure(watch_for_cost);
     return NULL;
 }

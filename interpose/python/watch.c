@@ -5,6 +5,7 @@
 
 #include "interpose/python/api.h"
 #include "interpose/python/monitor.h"
+#include "interpose/python/spread.h"
 #include "interpose/python/task.h"
 
 #define EVAL_INPUT 258 /* Py_eval_input */
@@ -107,8 +108,11 @@ static unsigned wanted(const struct bp_py_code *known) {
 static void watch_code(void *code, void *globals) {
     struct bp_py_code *known = bp_py_code_see(code, globals);
     unsigned what = known ? wanted(known) : 0;
-    if (what && known->events != what)
+    if (what && known->events != what) {
         bp_py_monitor_set(known, what);
+        if (known->chosen && what & BP_PY_CALLS)
+            bp_py_spread_find(known);
+    }
 }
 
 /* Code that counts wherever it is called from. */
@@ -162,6 +166,19 @@ static void watch_function(void *function) {
     if (globals)
         watch_code(code, globals);
     bp_py_drop(globals);
+}
+
+/* Known ones, which is nearly all, cost two comparisons and a lookup. */
+void bp_py_watch_reachable(void *value) {
+    void *function = function_of(value);
+    void *code = function ? bp_py.PyFunction_GetCode(function) : NULL;
+    const struct bp_py_code *known = code ? bp_py_code_find(code) : NULL;
+    struct bp_py_error error;
+    if (!code || (known && known->events))
+        return;
+    bp_py_error_save(&error);
+    watch_function(function);
+    bp_py_error_restore(&error);
 }
 
 static void watch_attribute(void *object, const char *name) {

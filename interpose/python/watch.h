@@ -21,6 +21,9 @@ void bp_py_watch_globals(void *globals);
 /* A function that exists already: itself and what is nested in it, where that counts. */
 void bp_py_watch_existing(void *code, void *globals);
 
+/* DSL code has `value` at hand and may call it: a function of Python, or a method. */
+void bp_py_watch_reachable(void *value);
+
 /* DSL code calls `callable`. 1: what is called from that place will always be this. */
 int bp_py_watch_call(struct bp_py_code *caller, void *callable);
 

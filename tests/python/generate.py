@@ -49,6 +49,16 @@ def both(a, b):
     return a + b
 
 
+def spread(function, arguments):
+    return function(*arguments)
+
+
+def bound(function):
+    def call(*arguments, **named):
+        return function(*arguments, **named)
+    return call
+
+
 def counted(n):
     for i in range(n):
         yield i
@@ -114,6 +124,14 @@ class Box:
 
 def framework(n):
     return inner(n)
+
+
+def reached_spread(a, b):
+    return a + b
+
+
+def reached_enclosed(a, b):
+    return a - b
 '''
 
 PROGRAM = '''\
@@ -181,6 +199,8 @@ def once(n):
     check += outermost(dsl.fork(dsl.both, dsl.f0, dsl.f20), n)
     check += outermost(dsl.spin, 3000)
     check += outermost(sum, dsl.counted(4))
+    check += outermost(dsl.spread, helper.reached_spread, (n, 1))
+    check += outermost(dsl.bound(helper.reached_enclosed), n, 1)
     check += helper.framework(9000)
     return check
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * function(*arguments): 3.12 has no event for it where the function is Python's. What such code of
+ * the DSL can call so is looked for among its arguments and in what it encloses, when it starts.
+ */
+#ifndef BP_INTERPOSE_PYTHON_SPREAD_H
+#define BP_INTERPOSE_PYTHON_SPREAD_H
+
+#include "interpose/python/code.h"
+
+/* Of a frame of 3.12: its local variables. */
+#define BP_PY_LOCALS_312 72
+
+/* Only with 3.12, and where frames are as we think. */
+void bp_py_spread_start(void);
+
+/* Whether the code has such calls: then `known->spreads` is set. */
+void bp_py_spread_find(struct bp_py_code *known);
+
+/* A call of the code begins in `frame`. */
+void bp_py_spread_look(const struct bp_py_code *known, void *frame);
+
+#endif
