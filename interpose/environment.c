@@ -53,11 +53,14 @@ void bp_environment_set(const char *tree, const struct bp_config *config) {
         "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",  "BATTPROF_CUDA_HASH", "BATTPROF_COUNT",
         "BATTPROF_TASKS",      "BATTPROF_SAMPLE"};
     const char *cuda = bp_config_variable("BATTPROF_CUDA");
+    char quiet[32] = "1";
+    if (config->speaks)
+        snprintf(quiet, sizeof quiet, BP_QUIET_UNLESS "%d", bp_process.pid);
     state.count = 0;
     add("LD_PRELOAD", config->library);
     add("BATTPROF_TREE", config->tree ? config->tree : tree);
     add("BATTPROF_DIR", config->directory);
-    add("BATTPROF_QUIET", "1");
+    add("BATTPROF_QUIET", quiet);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         add(kept[i], bp_config_variable(kept[i]));
     /* The CUDA driver opens us and calls InitializeInjection when it starts. */

@@ -11,6 +11,9 @@
 /* Announce the wrappers of the exec and spawn families. */
 void bp_environment_init(void);
 
+/* BATTPROF_QUIET=unless:PID */
+#define BP_QUIET_UNLESS "unless:"
+
 /* What children need; `tree` is used if config names none. */
 void bp_environment_set(const char *tree, const struct bp_config *config);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -20,6 +21,7 @@
 #    include "cuda/collector.h"
 #    include "interpose/calibrate.h"
 #    include "interpose/count.h"
+#    include "interpose/environment.h"
 #    include "interpose/hook.h"
 #    include "interpose/lifetime.h"
 #    include "interpose/loader.h"
@@ -82,6 +84,13 @@ static int find_self(struct dl_phdr_info *info, size_t size, void *unused) {
     return 1;
 }
 
+/* The first process of a tree asks its children to be quiet, and not what it becomes by exec. */
+static int is_first(const char *quiet) {
+    size_t length = sizeof BP_QUIET_UNLESS - 1;
+    return quiet && strncmp(quiet, BP_QUIET_UNLESS, length) == 0 &&
+           strtol(quiet + length, NULL, 10) == BP_SYS0(SYS_getpid);
+}
+
 static struct bp_config read_config(void) {
     struct bp_config config = {.directory = state.directory, .library = state.library};
     const char *directory = bp_config_variable("BATTPROF_DIR");
@@ -92,7 +101,10 @@ static struct bp_config read_config(void) {
         state.directory[length - 2] = '\0';
     dl_iterate_phdr(find_self, NULL);
     config.tree = bp_config_variable("BATTPROF_TREE");
-    config.quiet = bp_config_variable("BATTPROF_QUIET") != NULL;
+    const char *quiet = bp_config_variable("BATTPROF_QUIET");
+    int first = is_first(quiet);
+    config.quiet = quiet && !first;
+    config.speaks = first || (!quiet && !config.tree);
     bp_hook_waits = !(wait && strcmp(wait, "0") == 0);
     return config;
 }

@@ -208,7 +208,7 @@ static void at_exit(int status, void *unused) {
         bp_process.finish();
     bp_sampler_finish();
     end_process(BP_EXITED, status);
-    if (!state.config.quiet && !state.config.tree && !(bp_process.writer.header->flags & BP_FORKED))
+    if (state.config.speaks && !(bp_process.writer.header->flags & BP_FORKED))
         bp_summary_print();
 }
 
@@ -224,6 +224,8 @@ int bp_process_leave_for_exec(void) {
         return -1;
     int busy = bp_process.slot ? (int)bp_process.slot->busy : 0;
     end_process(BP_EXECED, -1);
+    if (bp_process.slot) /* what follows joins again, as the same process */
+        __atomic_fetch_sub(&bp_process.tree->processes, 1, __ATOMIC_RELAXED);
     return busy;
 }
 

@@ -13,6 +13,7 @@ struct bp_config {
     const char *tree;      /* file with the wall page, or NULL: this process is the root */
     const char *library;   /* our own path, for children */
     int quiet;
+    int speaks; /* prints the summary: the first process of a tree, whatever it became by exec */
 };
 
 /* Create this program's file and header. 0 or -errno. */

@@ -114,10 +114,11 @@ static void describe_top(struct sums *sums, double ticks_per_s, char *text, size
         const struct bp_func *func = item(BP_FUNCS, index);
         if (!func || !sums->functions[index].self)
             break;
-        int length = snprintf(text + used, size - used, "%s%s %.3f s in %llu calls", i ? ", " : "",
+        int length = snprintf(text + used, size - used, "%s%s %.3f s in %llu call%s", i ? ", " : "",
                               (const char *)item(BP_STRINGS, func->name),
                               (double)sums->functions[index].self / ticks_per_s,
-                              (unsigned long long)sums->functions[index].calls);
+                              (unsigned long long)sums->functions[index].calls,
+                              sums->functions[index].calls == 1 ? "" : "s");
         used += length < 0 ? 0 : (size_t)length;
         sums->functions[index].self = 0;
     }
@@ -149,12 +150,19 @@ void bp_summary_print(void) {
     bp_log("%s ran %.3f s in %u thread%s and %u other process%s",
            slash ? slash + 1 : header->executable, (double)(header->end - header->start) / per_s,
            sums.threads, sums.threads == 1 ? "" : "s", others, others == 1 ? "" : "es");
-    bp_log("DSL %.3f s %.1f %%, framework %.3f s %.1f %% of thread time "
+    bp_log("%sDSL %.3f s %.1f %%, framework %.3f s %.1f %% of thread time "
            "(running %.3f, waiting %.3f, file I/O %.3f)",
-           (double)sums.dsl / per_s, all ? 100 * (double)sums.dsl / all : 0, framework / per_s,
+           others ? "this process: " : "", (double)sums.dsl / per_s,
+           all ? 100 * (double)sums.dsl / all : 0, framework / per_s,
            all ? 100 * framework / all : 0, (double)sums.running / per_s,
            (double)sums.waiting / per_s, (double)sums.io / per_s);
     bp_log("most time: %s", top);
-    bp_log("profile: %s", bp_process.writer.path);
-    bp_log("next: battprof report %s", bp_process.writer.path);
+    /* The report of the file with the wall page is that of the whole tree. */
+    const char *whole = header->tree[0] ? header->tree : bp_process.writer.path;
+    if (others)
+        bp_log("profile: %s, and beside it %u of the other process%s", bp_process.writer.path,
+               others, others == 1 ? "" : "es");
+    else
+        bp_log("profile: %s", bp_process.writer.path);
+    bp_log("next: battprof report %s%s", whole, others ? "   (all processes)" : "");
 }

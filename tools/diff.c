@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commands.h"
 #include "tools/destination.h"
@@ -105,6 +106,20 @@ static int compare(const char *old_path, const char *new_path,
     return result;
 }
 
+/* Without names the last two runs are compared: both must be there. */
+static int check_last_two(struct bp_error *error) {
+    if (access(BP_DEFAULT_OUTPUT, F_OK))
+        return bp_error_set(error, BP_FAILED,
+                            "no " BP_DEFAULT_OUTPUT " here; make two runs to compare: battprof run "
+                            "-- COMMAND, twice; or name them: battprof diff OLD NEW");
+    if (access(BP_DEFAULT_OUTPUT ".old", F_OK))
+        return bp_error_set(error, BP_FAILED,
+                            "only one run is here (" BP_DEFAULT_OUTPUT "); make another: battprof "
+                            "run -- COMMAND keeps it as " BP_DEFAULT_OUTPUT ".old, then battprof "
+                            "diff compares them");
+    return 0;
+}
+
 static int check(const struct bp_diff_settings *settings, int operands, struct bp_error *error) {
     if (operands != 0 && operands != 2)
         return bp_error_set(error, BP_USAGE,
@@ -123,6 +138,8 @@ int bp_cmd_diff(int argc, char **argv, struct bp_error *error) {
         return first == 0 ? BP_FINE : BP_USAGE;
     if (check(&settings, argc - first, error))
         return BP_USAGE;
+    if (first == argc && check_last_two(error))
+        return BP_FAILED;
     const char *old_path = first < argc ? argv[first] : BP_DEFAULT_OUTPUT ".old";
     const char *new_path = first < argc ? argv[first + 1] : BP_DEFAULT_OUTPUT;
     return compare(old_path, new_path, &settings, error) ? BP_FAILED : BP_FINE;

@@ -154,7 +154,10 @@ int bp_model_load(struct bp_model *model, struct bp_error *error) {
     struct stat status;
     struct bp_read_error why;
     if (stat(model->path, &status))
-        return bp_error_set(error, BP_FAILED, "%s: %s", model->path, strerror(errno));
+        return bp_error_set(error, BP_FAILED, "%s: %s%s", model->path, strerror(errno),
+                            errno == ENOENT ? "; battprof run -o DIR -- COMMAND makes a profile, "
+                                              "battprof report without a name finds the last one"
+                                            : "");
     if (S_ISDIR(status.st_mode)) {
         if (load_whole_directory(model, error))
             return -1;

@@ -58,45 +58,67 @@ const struct bp_command bp_command_report = {
     .summary = "show where the time of a profiled run went",
     .usage = "[options] [FILE|DIR]",
     .about = "Shows a profile: one file, or all of a directory as one run. Without an argument "
-             "./" BP_DEFAULT_OUTPUT " or the newest battprof.*.bp here.",
+             "./" BP_DEFAULT_OUTPUT " or battprof.*.bp here, whichever run is newest.",
     .next = "battprof report --tree    battprof report --by thread    battprof report --json",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),
     .main = bp_cmd_report,
 };
 
+/* When the run of a root began; 0 if the file cannot be read, or belongs to a root. */
+static uint64_t start_of(const char *path) {
+    struct bp_header header;
+    struct bp_read_error ignored;
+    if (bp_profile_read_header(path, &header, &ignored) || header.tree[0])
+        return 0;
+    return header.first.realtime_ns;
+}
+
 /* The newest file that is the root of its run: it holds the wall page. */
-static char *find_newest(void) {
+static char *find_newest(uint64_t *start) {
     glob_t found;
     char *best = NULL;
-    uint64_t best_time = 0;
     if (glob("battprof.*.bp", 0, NULL, &found))
         return NULL;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct bp_header header;
-        struct bp_read_error ignored;
-        if (bp_profile_read_header(found.gl_pathv[i], &header, &ignored) || header.tree[0])
-            continue;
-        if (best && header.first.realtime_ns < best_time)
+        uint64_t time = start_of(found.gl_pathv[i]);
+        if (time == 0 || time < *start)
             continue;
         free(best);
         best = bp_copy_text(found.gl_pathv[i]);
-        best_time = header.first.realtime_ns;
+        *start = time;
     }
     globfree(&found);
     return best;
 }
 
+/* A run with the command alone, or of a series its first one. */
+static uint64_t start_of_output(void) {
+    uint64_t start = start_of(BP_DEFAULT_OUTPUT "/" BP_SESSION_FILE);
+    return start ? start : start_of(BP_DEFAULT_OUTPUT "/1/" BP_SESSION_FILE);
+}
+
+/* Where there are runs of both sorts, it is said which is shown. */
 static char *choose_path(struct bp_error *error) {
     struct stat status;
-    if (stat(BP_DEFAULT_OUTPUT, &status) == 0)
-        return bp_copy_text(BP_DEFAULT_OUTPUT);
-    char *path = find_newest();
-    if (!path)
+    uint64_t start = 0;
+    char *path = find_newest(&start);
+    bool output = stat(BP_DEFAULT_OUTPUT, &status) == 0;
+    if (!path && !output)
         bp_error_set(error, BP_FAILED,
                      "no profile here (neither " BP_DEFAULT_OUTPUT " nor battprof.*.bp); make one: "
                      "battprof run -- COMMAND");
-    return path;
+    if (!output)
+        return path;
+    uint64_t output_start = start_of_output();
+    if (path && output_start && start > output_start) {
+        bp_note("%s is newer than " BP_DEFAULT_OUTPUT ": it is shown; for the other: battprof "
+                "report " BP_DEFAULT_OUTPUT,
+                path);
+        return path;
+    }
+    free(path);
+    return bp_copy_text(BP_DEFAULT_OUTPUT);
 }
 
 static int store_levels(const struct bp_option *option, const char *value, void *to,

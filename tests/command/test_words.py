@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What a newcomer reads: notes and next steps for runs that did not go as meant."""
 import json
+import re
+import subprocess
 import sys
 import unittest
 
-from harness import CommandTest
+from harness import LIB, CommandTest
 
 BUSY = "import time\ndef busy(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
 
@@ -28,6 +30,46 @@ class Words(CommandTest):
         self.assertNotIn("nothing is DSL", " ".join(self.notes()))
         self.battprof("run", "-q", "--python", "none", sys.executable, "prog.py")
         self.assertNotIn("nothing is DSL", " ".join(self.notes()))
+
+    def test_the_library_alone(self):
+        """The first process speaks for the tree, also when a shell became it by exec."""
+        self.environment["LD_PRELOAD"] = LIB
+        self.write("go", "#!/bin/sh\nexec %s -c 'import os; os.fork() and os.wait()'\n"
+                   % sys.executable, 0o755)
+        done = subprocess.run(["./go"], cwd=self.directory, env=self.environment, text=True,
+                              capture_output=True, check=True)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 5, lines)
+        self.assertRegex(lines[0], r"python.* and 1 other process$")
+        root = re.search(r"next: battprof report (\S+)", lines[4])[1]
+        del self.environment["LD_PRELOAD"]
+        shown = json.loads(self.battprof("report", "--json", root).out)
+        self.assertEqual(shown["processes"], 2)
+        self.environment.update(LD_PRELOAD=LIB, BATTPROF_QUIET="1")
+        done = subprocess.run(["./go"], cwd=self.directory, env=self.environment, text=True,
+                              capture_output=True, check=True)
+        self.assertEqual(done.stderr, "")
+
+    def test_the_newest_run_is_shown(self):
+        self.battprof("run", "-q", "sh", "-c", ": first")
+        subprocess.run(["sh", "-c", ": second"], cwd=self.directory, check=True,
+                       env=dict(self.environment, LD_PRELOAD=LIB, BATTPROF_QUIET="1"))
+        result = self.battprof("report")
+        self.assertIn(": second", result.out)
+        self.assertIn("is newer than battprof.out", result.err)
+        self.battprof("run", "-q", "sh", "-c", ": third")
+        result = self.battprof("report")
+        self.assertIn(": third", result.out)
+        self.assertEqual(result.err, "")
+
+    def test_nothing_to_compare_or_show(self):
+        self.assertIn("make two runs", self.battprof("diff").err)
+        self.battprof("run", "-q", "true")
+        result = self.battprof("diff")
+        self.assertEqual(result.status, 1)
+        self.assert_one_sentence(result, "only one run", "battprof run -- COMMAND")
+        result = self.battprof("report", "nope")
+        self.assert_one_sentence(result, "nope: No such file", "battprof run")
 
 
 if __name__ == "__main__":
