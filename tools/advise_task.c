@@ -107,14 +107,31 @@ void bp_advise_outliers(struct bp_model *model) {
         advice->in_tasks = 1;
 }
 
+/* A status does not say how far the program came; its tasks do. */
+static char *progress_text(const struct bp_task_summary *summary, bool killed) {
+    uint64_t ended = summary->ended + summary->folded;
+    unsigned long long count = ended;
+    const char *words = killed ? "what it had still to do is not in here"
+                               : "whether it did all its work is not known from that";
+    if (summary->unfinished)
+        return bp_make_text("%s: %llu task%s ended, %u %s still running", words, count,
+                            count == 1 ? "" : "s", summary->unfinished,
+                            summary->unfinished == 1 ? "was" : "were");
+    if (ended == 1)
+        return bp_make_text("%s; its one task ended", words);
+    if (ended)
+        return bp_make_text("%s; all %llu tasks that began have ended", words, count);
+    return bp_make_text("%s", words);
+}
+
 static void warn_status(struct bp_model *model) {
     if (model->live || model->imported || (model->exit_status <= 0 && !model->signal))
         return;
     bp_advise_warning(model,
                       model->signal
                           ? bp_make_text("the program was killed by signal %d", model->signal)
-                          : bp_make_text("the program failed with status %d", model->exit_status),
-                      bp_make_text("these are the figures of a run that did not do all its work"));
+                          : bp_make_text("the program ended with status %d", model->exit_status),
+                      progress_text(&model->task_summary, model->signal));
 }
 
 static void warn_cost(struct bp_model *model) {

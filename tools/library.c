@@ -64,7 +64,7 @@ int bp_library_find_sim(char path[PATH_MAX], struct bp_error *error) {
                 path))
         return bp_error_set(error, BP_FAILED,
                             "the stand-in device is neither beside %s nor in " BP_LIBDIR
-                            "/battprof-sim; build it (ninja)",
+                            "/battprof-sim; build it: ninja -C BUILD sim",
                             directory);
     *strrchr(path, '/') = 0;
     return 0;

@@ -500,7 +500,7 @@ int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
     if (first == argc)
         bp_error_set(error, BP_USAGE, "run: no command; try: battprof run -- ./run_batt");
     if (first < 0 || first == argc || start(&run, argv + first, error)) {
-        if (error->status == BP_USAGE)
+        if (error->status < BP_RUN_FAILED) /* less would pass for the target's own */
             error->status = BP_RUN_FAILED;
         return error->status;
     }

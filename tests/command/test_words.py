@@ -2,11 +2,12 @@
 """What a newcomer reads: notes and next steps for runs that did not go as meant."""
 import json
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
-from harness import LIB, CommandTest
+from harness import CMD, LIB, CommandTest
 
 BUSY = "import time\ndef busy(s):\n    end = time.process_time() + s\n    while time.process_time() < end: pass\n"
 
@@ -70,6 +71,15 @@ class Words(CommandTest):
         self.assert_one_sentence(result, "only one run", "battprof run -- COMMAND")
         result = self.battprof("report", "nope")
         self.assert_one_sentence(result, "nope: No such file", "battprof run")
+
+    def test_no_stand_in_device(self):
+        """The command without its libraries: another status than any that the target could have."""
+        shutil.copy(CMD, self.path("battprof"))
+        done = subprocess.run(["./battprof", "run", "--device", "sim:t4", "true"], text=True,
+                              cwd=self.directory, env=self.environment, capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 125, done)
+        self.assertIn("ninja -C BUILD sim", done.stderr)
 
 
 if __name__ == "__main__":

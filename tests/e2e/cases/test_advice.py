@@ -176,7 +176,7 @@ def a_run_that_failed():
     status, report = record("--", "sh", "-c", "exit 3")
     equal("status", status, 3)
     equal("advice", [(row["level"], row["what"]) for row in report["advice"]],
-          [("warning", "the program failed with status 3")])
+          [("warning", "the program ended with status 3")])
 
 
 main()

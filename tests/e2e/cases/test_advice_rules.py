@@ -154,7 +154,7 @@ def nothing_recorded():
 
 @case
 def bad_ends():
-    need(record("raise SystemExit(7)\n"), "the program failed with status 7", "warning")
+    need(record("raise SystemExit(7)\n"), "the program ended with status 7", "warning")
     killed = record("import os\nos.kill(os.getpid(), 9)\n")
     need(killed, "the program was killed by signal 9", "warning")
     equal("a good end", [row for row in record("")["advice"] if row["level"] == "warning"], [])
