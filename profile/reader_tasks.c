@@ -84,10 +84,22 @@ static void add_open(struct growth *growth, struct bp_task *task) {
     }
 }
 
+static void add_waiting(const struct growth *growth, struct bp_task *task,
+                        const struct bp_task_node *grown) {
+    uint32_t func = growth->thread->nodes[grown->node].func;
+    if (growth->profile->funcs[func].kind == BP_FUNC_WAIT)
+        task->wait += grown->self;
+    else if (growth->profile->funcs[func].kind == BP_FUNC_IO)
+        task->io += grown->self;
+}
+
+/* The innermost open call is there in any case: it goes on for as long as the process lived, which
+ * others may know. */
 static void append(struct growth *growth, struct bp_task *task, const struct bp_task_node *base,
                    uint32_t base_count) {
     struct bp_profile *profile = growth->profile;
     const struct bp_profile_thread *thread = growth->thread;
+    uint32_t innermost = thread->open_count ? thread->open[0].node : 0;
     task->first_detail = profile->task_node_count;
     for (uint32_t i = 0; i < thread->node_count; i++) {
         struct bp_task_node grown = {.node = i, .self = growth->self[i]};
@@ -95,8 +107,10 @@ static void append(struct growth *growth, struct bp_task *task, const struct bp_
         grown.calls -= i < base_count ? base[i].calls : 0;
         uint64_t before = i < base_count ? base[i].self : 0;
         grown.self -= before < grown.self ? before : grown.self;
-        if (grown.calls || grown.self)
-            profile->task_nodes[profile->task_node_count++] = grown;
+        if (!grown.calls && !grown.self && i != innermost)
+            continue;
+        profile->task_nodes[profile->task_node_count++] = grown;
+        add_waiting(growth, task, &grown);
     }
     task->detail_count = profile->task_node_count - task->first_detail;
     task->flags |= BP_TASK_DETAILED;

@@ -81,10 +81,38 @@ static void describe(struct bp_model *model, struct bp_task_source *source,
         task->name = model->functions[task->function].name;
 }
 
+static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
+                                                   uint32_t slot) {
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        if (profile->threads[i].slot == slot)
+            return &profile->threads[i];
+    return NULL;
+}
+
+/* A task that never ended lasted for as long as its process lived. The file of one that was killed
+ * knows only when it last did something; the innermost call has the time since. */
+static void extend(const struct bp_model_process *process, struct bp_task *task) {
+    struct bp_profile *profile = process->profile;
+    const struct bp_profile_thread *thread = find_thread(profile, task->thread);
+    if (!(task->flags & BP_TASK_UNFINISHED) || task->end >= process->end || !thread ||
+        thread->info.state != BP_THREAD_LIVE || thread->open_count == 0)
+        return;
+    uint64_t more = process->end - task->end;
+    uint32_t innermost = thread->open[0].node;
+    task->end = process->end;
+    if (profile->funcs[thread->nodes[innermost].func].kind == BP_FUNC_WAIT)
+        task->wait += more;
+    for (uint32_t i = 0; i < task->detail_count; i++)
+        if (profile->task_nodes[task->first_detail + i].node == innermost)
+            profile->task_nodes[task->first_detail + i].self += more;
+}
+
 static void add_process(struct bp_model *model, struct bp_task_work *work, uint32_t number) {
     const struct bp_profile *profile = model->processes[number].profile;
     if (profile->task_count == 0)
         return;
+    for (uint32_t i = 0; i < profile->task_count; i++)
+        extend(&model->processes[number], &profile->tasks[i]);
     uint32_t *functions = bp_model_map_functions(model, &model->processes[number]);
     uint32_t *threads = bp_model_thread_map(model, number);
     for (uint32_t i = 0; i < profile->task_count; i++) {

@@ -3,7 +3,7 @@
 import os
 import re
 
-from harness import case, check, equal, execute, main
+from harness import PYTHON, case, check, equal, execute, main
 from tasks import profiles
 
 RUN_BATT = os.environ["RUN_BATT"]
@@ -48,6 +48,34 @@ def a_rule_that_nothing_matches():
           "notes: %r" % run.report()["notes"])
     run = execute([RUN_BATT, "-c", "2"], True, how="run", options=["-q", "--task", "none"])
     check(not any("no task" in note for note in run.report()["notes"]), "none was asked for")
+
+
+KILLED = """
+import signal, time
+def run_one(task_id, s):
+    time.sleep(s)
+for k in range(6):
+    run_one("short%d" % k, 0.002)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+run_one("hangs", 60)
+"""
+
+
+@case
+def killed_while_a_task_waits():
+    """What killed it knows when, its own file does not: the last that it did was to wait."""
+    run = execute([PYTHON, "-c", KILLED], True, how="run",
+                  options=["-q", "--task", "__main__:run_one"])
+    report = run.report()
+    task = report["tasks"]["list"][-1]
+    equal("task", (task["id"], task["unfinished"], task["outlier"]), ("hangs", True, True))
+    check(0.25 < task["duration_s"] < 30, "it took %.6f s" % task["duration_s"])
+    longest = max(call["for_s"] for call in report["in_flight"] if call["function"] == "run_one")
+    check(abs(task["duration_s"] - longest) < 1e-6, "%r, its call %.9f" % (task, longest))
+    check(task["waiting_s"] > 0.99 * task["duration_s"] - 0.001, "%r" % task)
+    equal("what it did", task["functions"][0]["name"], "clock_nanosleep")
+    parts = sum(task[key] for key in ("dsl_s", "framework_s", "transfer_s", "profiler_s"))
+    check(abs(parts - task["duration_s"]) < 1e-6, "its parts sum to %.9f: %r" % (parts, task))
 
 
 @case
