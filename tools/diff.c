@@ -70,16 +70,20 @@ static int print(const struct bp_diff *diff, const struct bp_diff_settings *sett
 
 static int show(struct bp_diff *diff, const struct bp_diff_settings *settings,
                 struct bp_error *error) {
-    double wall_s = diff->runs[0].model->wall_s;
+    double part = bp_diff_part(diff);
+    double unclear = bp_diff_unclear(diff);
     struct bp_destination destination;
     if (bp_destination_open(&destination, settings->output, stdout, error) ||
         bp_destination_close(&destination, print(diff, settings, destination.out), "the comparison",
                              error))
         return -1;
-    if (settings->fail_over < 0 || diff->net_s <= settings->fail_over * wall_s)
+    if (settings->fail_over >= 0 && unclear > settings->fail_over)
+        bp_note("runs like these may differ by %.0f %% by chance: --fail-over cannot see %.3g %%",
+                100 * unclear, 100 * settings->fail_over);
+    if (settings->fail_over < 0 || part <= settings->fail_over)
         return 0;
-    return bp_error_set(error, BP_FAILED, "NEW is %.3g %% slower, more than %.3g %%",
-                        100 * diff->net_s / wall_s, 100 * settings->fail_over);
+    return bp_error_set(error, BP_FAILED, "NEW is %.3g %% slower, more than %.3g %%", 100 * part,
+                        100 * settings->fail_over);
 }
 
 static int compare(const char *old_path, const char *new_path,

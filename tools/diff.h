@@ -18,6 +18,11 @@
 #include "tools/model.h"
 #include "tools/runs.h"
 
+/* Of the wall: less is not called faster or slower. */
+#define BP_DIFF_LEAST 0.005
+/* A spread that calls for repetition. */
+#define BP_DIFF_WIDE 0.2
+
 enum bp_diff_kind {
     BP_DIFF_WALL,
     BP_DIFF_CATEGORY,
@@ -53,9 +58,10 @@ struct bp_diff_row {
     double new_s;
     double old_count;
     double new_count;
-    double change_s;      /* NEW minus OLD, both at the speed of OLD's first run */
-    double spread_s;      /* a change may be as large without any cause */
-    double wall_change_s; /* of the wall, and without what was lost waiting for a CPU */
+    double change_s; /* NEW minus OLD, both at the speed of OLD's first run */
+    double spread_s; /* a change may be as large without any cause */
+    double
+        wall_change_s; /* the same of the wall; where only the count differs, what that explains */
     bool time_differs;
     bool count_differs;
 };
@@ -88,6 +94,7 @@ struct bp_diff {
     double net_s;    /* of the wall: what the differences change, added */
     double category_net_s[BP_CATEGORIES];
     uint32_t differences;
+    bool slower_or_faster; /* some differ in time, not only in number */
 };
 
 struct bp_diff_settings {
@@ -115,6 +122,14 @@ static inline bool bp_diff_differs(const struct bp_diff_row *row) {
 
 /* Of two single runs: how much of a function's time may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
+
+/* The first row of the kind, NULL without. */
+const struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind);
+/* What the differences make of OLD's wall: 0.5 is half as long again. */
+double bp_diff_part(const struct bp_diff *diff);
+/* The walls differ, but runs scatter so much, this part, that no cause can be shown; 0 otherwise.
+ */
+double bp_diff_unclear(const struct bp_diff *diff);
 
 /* "today 14:02", as a sentence needs it. */
 void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]);

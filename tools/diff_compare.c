@@ -192,18 +192,19 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
     return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
 }
 
-/* What is shown is what was measured; what is added up is what is likely. */
+/* What is likely decides whether a row differs; by how much is what was measured, so that the rows
+ * that are shown add up to what is said of the wall. */
 static void set_change(struct bp_diff_row *row, const struct side *old_side,
-                       const struct side *new_side, double per_call_s) {
-    double likely_s = new_side->mean_s - old_side->mean_s;
+                       const struct side *new_side, double scale) {
+    row->change_s = new_side->even_s - old_side->even_s;
+    double change_s = row->change_s;
     if (!row->in_old || !row->in_new)
-        likely_s = new_side->raw_s - old_side->raw_s;
+        change_s = new_side->raw_s - old_side->raw_s;
     else if (!row->time_differs)
-        likely_s -= per_call_s; /* more or less of the same */
+        change_s = old_side->even_s * (scale - 1); /* more or less of the same */
     double s = old_side->raw_s + new_side->raw_s;
     double wall_s = old_side->wall_s + new_side->wall_s;
-    row->wall_change_s = s > 0 ? likely_s * wall_s / s : 0;
-    row->change_s = new_side->even_s - old_side->even_s;
+    row->wall_change_s = s > 0 ? change_s * wall_s / s : 0;
 }
 
 /* Counts that vary within a side say nothing. Calls are exact: more of them need no more time than
@@ -222,7 +223,7 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
         old_side.same_count && new_side.same_count && old_side.count != new_side.count;
     row->spread_s = spread_of(diff, row, &old_side, &new_side, scale);
     row->time_differs = fabs(per_call_s) > row->spread_s;
-    set_change(row, &old_side, &new_side, per_call_s);
+    set_change(row, &old_side, &new_side, scale);
 }
 
 /* The wall, its parts, what may cause a change, and groups of those. */
@@ -256,8 +257,30 @@ static void add_net(struct bp_diff *diff, const struct bp_diff_row *row) {
                                 : row->kind == BP_DIFF_TRANSFER ? BP_TRANSFER
                                                                 : BP_FRAMEWORK;
     diff->differences++;
+    diff->slower_or_faster |= row->time_differs;
     diff->net_s += row->wall_change_s;
     diff->category_net_s[category] += row->wall_change_s;
+}
+
+const struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind) {
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (diff->rows[i].kind == kind)
+            return &diff->rows[i];
+    return NULL;
+}
+
+double bp_diff_part(const struct bp_diff *diff) {
+    double wall_s = bp_diff_find(diff, BP_DIFF_WALL)->old_s;
+    return wall_s > 0 ? diff->net_s / wall_s : 0;
+}
+
+double bp_diff_unclear(const struct bp_diff *diff) {
+    const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
+    double off_s = fabs(wall->new_s - wall->old_s);
+    double spread = wall->old_s > 0 ? wall->spread_s / wall->old_s : 0;
+    bool clear =
+        diff->slower_or_faster || spread < BP_DIFF_WIDE || off_s < BP_DIFF_LEAST * wall->old_s;
+    return clear || fabs(bp_diff_part(diff)) >= BP_DIFF_LEAST ? 0 : spread;
 }
 
 void bp_diff_compare(struct bp_diff *diff, bool same_speed) {

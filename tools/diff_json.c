@@ -96,6 +96,7 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     bp_json_set_count(root, "slowness_functions", diff->alike);
     bp_json_set(root, "scatter_pct", 100 * diff->scatter);
     bp_json_set(root, "net_wall_change_s", diff->net_s);
+    bp_json_set(root, "net_wall_change_pct", 100 * bp_diff_part(diff));
     json_object_set_new(root, "differences", make_differences(diff));
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         json_object_set_new(root, tables[i].key, make_table(diff, tables[i].kind));

@@ -14,12 +14,10 @@
 /* The machine is worth a sentence from this factor on; less is taken out without a word. */
 #define NOTABLE 1.03
 #define MACHINE 1.10
-/* Of the wall: less is not called faster or slower. */
-#define LEAST_PART 0.005
 /* Of the wall: calls that change less are counted, not listed. */
 #define QUIET_PART 0.001
-/* A spread that calls for repetition. */
-#define WIDE 0.2
+/* Of the time of threads: more without a CPU is worth a sentence. */
+#define LOST_PART 0.3
 
 void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]) {
     time_t when = (time_t)(realtime_ns / 1000000000u);
@@ -51,13 +49,6 @@ static void dates(const struct bp_diff *diff, char old_date[48], char new_date[4
     bp_diff_date(diff->new_side.began_ns, seconds, new_date);
 }
 
-static const struct bp_diff_row *find_row(const struct bp_diff *diff, enum bp_diff_kind kind) {
-    for (uint32_t i = 0; i < diff->row_count; i++)
-        if (diff->rows[i].kind == kind)
-            return &diff->rows[i];
-    return NULL;
-}
-
 static void print_side(const struct bp_page *page, const char *label,
                        const struct bp_diff_side *side, const struct bp_diff_run *runs,
                        double wall_s, const char *date) {
@@ -79,22 +70,52 @@ static void print_side(const struct bp_page *page, const char *label,
 /* What the differences amount to; the two wall times alone are full of chance. */
 static void print_headline(const struct bp_page *page, const struct bp_diff *diff,
                            const char *old_date, const char *new_date) {
-    double wall_s = find_row(diff, BP_DIFF_WALL)->old_s;
-    double part = wall_s > 0 ? diff->net_s / wall_s : 0;
+    double part = bp_diff_part(diff);
+    double unclear = bp_diff_unclear(diff);
     char line[400];
-    if (diff->differences == 0)
+    if (unclear > 0)
+        snprintf(
+            line, sizeof(line),
+            "No difference in time can be shown between OLD (%s) and NEW (%s): runs like these "
+            "may differ by %.0f %% by chance; run --repeat narrows that.",
+            old_date, new_date, 100 * unclear);
+    else if (diff->differences == 0)
         snprintf(line, sizeof(line), "No differences between OLD (%s) and NEW (%s).", old_date,
                  new_date);
-    else if (fabs(part) < LEAST_PART)
+    else if (fabs(part) < BP_DIFF_LEAST)
         snprintf(line, sizeof(line),
                  "NEW (%s) takes as long as OLD (%s), but not everything is the same.", new_date,
                  old_date);
     else
-        snprintf(line, sizeof(line), "NEW (%s) is %.2g %% %s than OLD (%s)%s", new_date,
+        snprintf(line, sizeof(line), "NEW (%s) is %.3g %% %s than OLD (%s)%s", new_date,
                  100 * fabs(part), part > 0 ? "slower" : "faster", old_date,
                  diff->slowness > MACHINE || diff->slowness < 1 / MACHINE
                      ? " at the same speed of the machine."
                      : ".");
+    bp_page_wrap(page, line, 0);
+}
+
+static double lost_part(const struct bp_diff_run *runs, uint32_t count) {
+    double lost_s = 0;
+    double busy_s = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        lost_s += runs[i].lost_s;
+        busy_s += runs[i].busy_s;
+    }
+    return busy_s > 0 ? lost_s / busy_s : 0;
+}
+
+/* Then the wall is longer than the work, for reasons outside of the program. */
+static void print_lost(const struct bp_page *page, const struct bp_diff *diff) {
+    double old_part = lost_part(diff->runs, diff->old_side.count);
+    double new_part = lost_part(diff->runs + diff->old_side.count, diff->new_side.count);
+    char line[400];
+    if (old_part < LOST_PART && new_part < LOST_PART)
+        return;
+    snprintf(line, sizeof(line),
+             "Threads that had work were not on a CPU for %.0f %% of the time in OLD, %.0f %% in "
+             "NEW: on a quieter machine all of this takes less.",
+             100 * old_part, 100 * new_part);
     bp_page_wrap(page, line, 0);
 }
 
@@ -184,7 +205,7 @@ static void print_sum(const struct bp_page *page, const char *name, const struct
 /* As measured, and what of the change is explained. */
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     static const char *const names[] = {"DSL", "framework", "transfer"};
-    const struct bp_diff_row *wall = find_row(diff, BP_DIFF_WALL);
+    const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
     print_heading(page, "Wall, as measured", "by the differences");
     print_sum(page, "all", wall, diff->net_s, wall->old_s);
     for (int k = 0; k < BP_CATEGORIES; k++)
@@ -194,7 +215,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
                 strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
                 print_sum(page, names[k], row, diff->category_net_s[k], wall->old_s);
         }
-    const struct bp_diff_row *task = find_row(diff, BP_DIFF_TASK);
+    const struct bp_diff_row *task = bp_diff_find(diff, BP_DIFF_TASK);
     if (task)
         print_sum(page, task->name, task, 0, wall->old_s);
 }
@@ -254,7 +275,7 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
                        bool groups, unsigned top) {
     uint32_t shown = 0;
     uint32_t quiet = 0;
-    double wall_s = find_row(diff, BP_DIFF_WALL)->old_s;
+    double wall_s = bp_diff_find(diff, BP_DIFF_WALL)->old_s;
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
         bool is_sum =
@@ -279,7 +300,8 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
 
 static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
     fputc('\n', page->out);
-    if (diff->run_count == 2 && bp_diff_relative_spread(diff) > WIDE)
+    bool wide = bp_diff_unclear(diff) > 0 || bp_diff_relative_spread(diff) > BP_DIFF_WIDE;
+    if (diff->run_count == 2 && wide)
         fprintf(page->out, "next: battprof run --repeat 5 -- COMMAND, for both: it narrows the "
                            "spread\n");
     else
@@ -292,14 +314,16 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
     char new_date[48];
     bp_page_init(&page, out);
     dates(diff, old_date, new_date);
-    const struct bp_diff_row *wall = find_row(diff, BP_DIFF_WALL);
+    const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
     print_side(&page, "OLD", &diff->old_side, diff->runs, wall->old_s, old_date);
     print_side(&page, "NEW", &diff->new_side, diff->runs + diff->old_side.count, wall->new_s,
                new_date);
     fputc('\n', out);
     print_headline(&page, diff, old_date, new_date);
     print_machine(&page, diff);
-    print_spread(&page, diff);
+    print_lost(&page, diff);
+    if (!(bp_diff_unclear(diff) > 0))
+        print_spread(&page, diff);
     if (diff->differences)
         print_sums(&page, diff);
     print_rows(&page, diff, "Differences", false, settings->top);
