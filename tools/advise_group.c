@@ -97,26 +97,46 @@ void bp_advise_process_start(struct bp_model *model) {
 }
 
 /* Waiting threads do not add up to wall time: at best they share it. */
-static void advise_waiting(struct bp_model *model, const char *name, const char *what,
-                           const char *why) {
-    const struct bp_group *group = find_group(model, name);
-    double threads = model->threads ? model->threads : 1;
-    if (!group || model->threads < 2)
+static void advise_waiting(struct bp_model *model, uint32_t function, double waited_s,
+                           const char *what, const char *why) {
+    if (model->threads < 2)
         return;
-    advise_group(
-        model, group, group->self_s / threads,
-        bp_make_text("%s: %.3g s of %u threads together", what, group->self_s, model->threads),
-        bp_make_text("%s", why));
+    bp_advise(model, function, waited_s / model->threads, 0,
+              bp_make_text("%s: %.3g s of %u threads together", what, waited_s, model->threads),
+              bp_make_text("%s", why));
 }
 
 void bp_advise_gil(struct bp_model *model) {
-    advise_waiting(model, "GIL", "waiting for Python's GIL",
-                   "threads of one interpreter take turns: use processes, or native code that "
-                   "releases it");
+    const struct bp_group *group = find_group(model, "GIL");
+    if (group)
+        advise_waiting(model, function_of(group), group->self_s, "waiting for Python's GIL",
+                       "threads of one interpreter take turns: use processes, or native code that "
+                       "releases it");
+}
+
+/* Who waits on a condition or a semaphore waits for work or for a result, as idle workers and those
+ * who gave them their work do. Only a lock is held by somebody who could let it go earlier. */
+static bool is_lock(const struct bp_function *function) {
+    static const char *const beginnings[] = {"pthread_mutex_", "pthread_rwlock_", "pthread_spin_",
+                                             "mtx_",           "flock",           "lockf"};
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(function->name, beginnings[i], strlen(beginnings[i])) == 0)
+            return function->kind == BP_FUNC_WAIT;
+    return false;
 }
 
 void bp_advise_locks(struct bp_model *model) {
-    advise_waiting(model, "lock wait", "waiting for locks and conditions",
+    double waited_s = 0;
+    uint32_t longest = BP_NO_FUNCTION;
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        if (!is_lock(function))
+            continue;
+        waited_s += function->self_s;
+        if (longest == BP_NO_FUNCTION || function->self_s > model->functions[longest].self_s)
+            longest = i;
+    }
+    advise_waiting(model, longest, waited_s, "waiting for locks",
                    "shorten what is done under the lock, or give workers longer pieces of work");
 }
 

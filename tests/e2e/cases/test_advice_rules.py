@@ -78,26 +78,38 @@ def the_gil():
 
 
 LOCKS = """
-import threading, time
-lock = threading.Lock()
+import ctypes, threading, time
+libc = ctypes.CDLL(None)
+mutex = ctypes.create_string_buffer(64)
 def work():
     for _ in range(10):
-        with lock:
-            time.sleep(0.01)
+        libc.pthread_mutex_lock(mutex)
+        time.sleep(0.01)
+        libc.pthread_mutex_unlock(mutex)
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
 """
+POOL = """
+import time
+from multiprocessing import Pool
+with Pool(2) as pool:
+    pool.map(time.sleep, [0.1] * 6)
+"""
 
 
 @case
 def locks():
-    row = need(record(LOCKS), "waiting for locks and conditions")
+    row = need(record(LOCKS), "waiting for locks")
     check("of 4 threads together" in row["what"] and row["saves_s"] > 0.05, "%r" % row)
+    check(row["function"] == "pthread_mutex_lock", "%r" % row)
     one = LOCKS.replace("range(3)", "range(0)")
     check(not find(record(one), "waiting for locks"), "there is one thread")
+    waits = record(POOL)
+    check(waits["framework"]["waiting_s"] > 0.5 and not find(waits, "waiting for locks"),
+          "a pool's parent and its idle workers wait for work: %r" % waits["advice"])
 
 
 @case
