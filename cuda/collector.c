@@ -77,11 +77,10 @@ static void say_refused(int error) {
     char text[160];
     if (error == BP_CUPTI_INSUFFICIENT_PRIVILEGES ||
         error == BP_CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-        snprintf(
-            text, sizeof text,
-            "insufficient privileges for device records (CUPTI error %d; the administrator can "
-            "allow them: NVreg_RestrictProfilingToAdminUsers=0)",
-            error);
+        snprintf(text, sizeof text,
+                 "insufficient privileges (CUPTI error %d; the administrator can allow them: "
+                 "NVreg_RestrictProfilingToAdminUsers=0)",
+                 error);
     else if (!bp_device_has_driver())
         snprintf(text, sizeof text, "no CUDA driver");
     else
@@ -103,10 +102,25 @@ static int enable_kinds(void) {
     return 0;
 }
 
+/* Whoever ends the process waits for us: that is own cost, wherever it is. */
+static void note_wait(uint64_t begin) {
+    struct bp_header *header = bp_process.writer.header;
+    const struct bp_thread *thread = bp_self;
+    const struct bp_entry *entry = thread ? (const struct bp_entry *)thread->current : NULL;
+    if (!entry || !entry->node || header->last_time)
+        return;
+    header->last_thread = thread->index;
+    header->last_node = ((const struct bp_node *)entry->node)->index;
+    header->last_time = bp_clock_now(bp_process.clock) - begin;
+}
+
 static void finish(void) {
     int saved = errno;
-    if (bp_cuda.active && bp_cuda.pid == bp_process.pid)
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    if (bp_cuda.active && bp_cuda.pid == bp_process.pid) {
         bp_flush_finish();
+        note_wait(begin);
+    }
     errno = saved;
 }
 

@@ -169,7 +169,6 @@ void bp_flush_finish(void) {
     }
     if (__atomic_load_n(&state.done, __ATOMIC_ACQUIRE))
         return;
-    bp_cuda_reason(BP_COLLECTOR_STOPPED, 0,
-                   "CUPTI did not return from a flush: its last device records are missing");
+    bp_cuda_reason(BP_COLLECTOR_STOPPED, 0, "CUPTI did not return from a flush");
     fold(bp_clock_now(bp_process.clock), 1, 0);
 }

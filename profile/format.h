@@ -102,7 +102,11 @@ struct bp_header {
     uint32_t tasks_plain; /* tasks that were kept without details: too many, or too costly */
     uint64_t task_time;   /* ticks spent on recording tasks, in the time of those who called them */
     uint32_t tasks_lost;  /* tasks that were not recorded: nested too deeply, or no memory */
-    char reserved[764];
+    /* What the process waited for us at its end: ticks in the self time of that thread's node. */
+    uint32_t last_node;
+    uint64_t last_time;
+    uint32_t last_thread;
+    char reserved[748];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 

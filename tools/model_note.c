@@ -218,12 +218,34 @@ static void note_host_only(struct bp_model *model, const struct bp_model_process
     if (others)
         snprintf(more, sizeof(more), " and %u others", others);
     bool forked = process->profile->collector->flags & BP_COLLECTOR_FORKED;
-    bp_model_note(model, "process %d%s: no device records (%s); %s", process->profile->header.pid,
-                  more, reason,
-                  forked ? "CUDA calls are timed, copies are not counted"
-                         : "the time of a copy is its blocking call's own: kernels that the copy "
-                           "waited for are in it, and waiting for kernels is not told apart from "
-                           "the CUDA calls");
+    const char *means =
+        strcmp(reason, "no CUDA driver") == 0 ? "no GPU was used"
+        : forked                              ? "CUDA calls are timed, copies are not counted"
+                 : "a copy that blocks has its call's time, with the kernels that it waited for; "
+                   "waiting for kernels elsewhere is in the time of CUDA calls";
+    bp_model_note(model, "process %d%s: no device records: %s; %s", process->profile->header.pid,
+                  more, reason, means);
+}
+
+/* Records that did not come, or not in time, and what that does to the figures. */
+static void note_missing(struct bp_model *model, int pid, const struct bp_collector *collector) {
+    if (collector->dropped)
+        bp_model_note(model,
+                      "process %d: %llu device records were dropped by CUPTI, %llu came: copies "
+                      "and kernels are missing, and the wait for them counts as CUDA calls' own",
+                      pid, (unsigned long long)collector->dropped,
+                      (unsigned long long)collector->records);
+    if (collector->late)
+        bp_model_note(model,
+                      "process %d: %llu of %llu device records came too late: the wait for what "
+                      "they tell of counts as CUDA calls' own",
+                      pid, (unsigned long long)collector->late,
+                      (unsigned long long)collector->records);
+    if (collector->lost_calls)
+        bp_model_note(model,
+                      "process %d: %llu CUDA calls came too fast: their time is not split "
+                      "into transfer and waiting",
+                      pid, (unsigned long long)collector->lost_calls);
 }
 
 static void note_collector(struct bp_model *model, const struct bp_model_process *process) {
@@ -242,8 +264,7 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       "tell size or direction",
                       pid, (unsigned long long)collector->untold_copies);
     if (collector->state == BP_COLLECTOR_STOPPED)
-        bp_model_note(model, "process %d: device records ended before the process did: %s", pid,
-                      reason);
+        bp_model_note(model, "process %d: %s; later copies and kernels are not shown", pid, reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
         bp_model_note(model, "process %d: %s", pid, reason);
     if (collector->mode == BP_CUDA_TRANSFERS && process->profile->wait_count)
@@ -256,15 +277,9 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
     note_overhead(model, process, collector->full_time,
                   "calls that waited because the device's queue was full");
     note_unflushed(model, process, collector);
-    if (collector->flags & BP_COLLECTOR_STOLEN)
+    if (collector->flags & BP_COLLECTOR_STOLEN && collector->state != BP_COLLECTOR_STOPPED)
         bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);
-    if (collector->dropped + collector->late + collector->lost_calls > 0)
-        bp_model_note(model,
-                      "process %d: of %llu device records %llu were dropped by CUPTI and %llu came "
-                      "too late; %llu CUDA calls were not split",
-                      pid, (unsigned long long)collector->records,
-                      (unsigned long long)collector->dropped, (unsigned long long)collector->late,
-                      (unsigned long long)collector->lost_calls);
+    note_missing(model, pid, collector);
 }
 
 static void note_wall(struct bp_model *model) {

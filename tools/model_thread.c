@@ -103,6 +103,16 @@ static double startup_cost(const struct account *account) {
     return runs_it && cost <= (double)header->startup ? cost : 0;
 }
 
+/* What the process waited for us at its end, ticks. */
+static double last_cost(const struct account *account) {
+    const struct bp_header *header = &account->process->profile->header;
+    const struct bp_profile_thread *source = account->source;
+    bool waited = header->last_thread == source->slot && source->info.lives <= 1 &&
+                  header->last_node < source->node_count;
+    double lived = clamp_ticks(source->info.start, account->process->end);
+    return waited && (double)header->last_time <= lived ? (double)header->last_time : 0;
+}
+
 static uint64_t count_tasks(const struct bp_profile *profile) {
     uint64_t count = profile->task_count;
     for (uint32_t i = 0; i < profile->task_fold_count; i++)
@@ -140,6 +150,8 @@ static void add_costs(struct account *account) {
             account->cost[sample->node] += (double)sample->own;
     }
     account->cost[0] += startup_cost(account);
+    if (last_cost(account) > 0)
+        account->cost[account->process->profile->header.last_node] += last_cost(account);
     add_task_costs(account);
 }
 
@@ -293,7 +305,7 @@ static void add_lifetime(struct account *account, double overhead) {
     thread->busy_s += thread->overhead_s;
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
     double seen = thread->cpu_s + 1e-9 * (double)info->runqueue_ns + thread->io_s;
-    seen += thread->cuda_s;
+    seen += thread->cuda_s + last_cost(account) * process->tick_s;
     thread->has_clocks = has_clocks(process, info);
     if (thread->has_clocks)
         thread->blocked_s = thread->busy_s > seen ? thread->busy_s - seen : 0;

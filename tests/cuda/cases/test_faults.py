@@ -15,6 +15,13 @@ def with_fault(fault, mode="kernels", **options):
     return run, report
 
 
+def waited_for_us(report, least):
+    """The wait for the last records, when the program has ended, is own cost and nobody else's."""
+    check(report["overhead_s"] > least, "own cost %.3f s" % report["overhead_s"])
+    blocked = [note for note in report["notes"] if "cannot see" in note]
+    equal("notes of time that is nobody's", blocked, [])
+
+
 @case
 def no_driver():
     run = on_device(["cuda_device", "kernels"], env={"BATTPROF_SIM_FAULT": "no-driver"})
@@ -43,6 +50,7 @@ def dropped_buffers():
 def stolen_callback():
     run, report = with_fault("stolen-callback")
     says(report, "taken CUPTI's callbacks")
+    waited_for_us(report, 0.4)
 
 
 @case
@@ -59,6 +67,7 @@ def late_records():
     run, report = with_fault("late-records")
     same_sums(run, report)
     equal("late", report["cuda"]["late"], 0)
+    waited_for_us(report, 0.2)
 
 
 @case
@@ -68,6 +77,7 @@ def hanging_flush():
     took = time.monotonic() - begin
     check(took < 10, "took %.1f s" % took)
     says(report, "did not return from a flush")
+    waited_for_us(report, 1.5)
 
 
 @case
