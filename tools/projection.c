@@ -144,6 +144,9 @@ static void find_costs(struct bp_projection *projection, struct walk *walk) {
     }
     projection->task_s = bp_mean(times, count);
     projection->deviation_s = bp_deviation(times, count);
+    projection->fastest_s = count ? times[0] : 0;
+    for (uint32_t i = 1; i < count; i++)
+        projection->fastest_s = fmin(projection->fastest_s, times[i]);
     projection->gap_s = walk->gaps ? walk->gaps_s / walk->gaps : 0;
     find_drift(projection, times, count);
     free(times);
@@ -242,6 +245,15 @@ static double margin_at(const struct bp_projection *projection, double tasks) {
            projection->places;
 }
 
+/* If every task that was not measured is as fast as the fastest that was. A few long tasks make the
+ * margin wider than that, on the side where there is nothing. */
+static double least_at(const struct bp_projection *projection, double tasks) {
+    double more = tasks > projection->from ? tasks - projection->from : tasks;
+    double faster_s = projection->task_s - projection->fastest_s;
+    double places = fmin(projection->places, fmax(tasks, 1));
+    return projection->once_s + span_at(projection, tasks) - more * faster_s / places;
+}
+
 /* How often more what is outside of tasks takes at a scale: what is paid once not at all, what is
  * between tasks as there are more gaps. */
 static double outside_times(const struct bp_projection *projection, double tasks) {
@@ -274,10 +286,7 @@ struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64
     struct bp_scaled scaled = {.tasks = tasks};
     double margin_s = margin_at(projection, (double)tasks);
     scaled.wall_s = projection->once_s + span_at(projection, (double)tasks);
-    scaled.low_s = fmax(scaled.wall_s - margin_s, projection->once_s);
-    if (tasks > projection->from) /* it takes as long as these alone */
-        scaled.low_s =
-            fmax(scaled.low_s, projection->once_s + span_at(projection, projection->from));
+    scaled.low_s = fmax(scaled.wall_s - margin_s, least_at(projection, (double)tasks));
     scaled.high_s = scaled.wall_s + margin_s;
     share_out(projection, &scaled);
     return scaled;

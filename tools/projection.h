@@ -23,9 +23,10 @@ struct bp_projection {
     double uneven_s; /* places that began later than the first, or had nothing to do at the end */
     double warm_s;   /* what first tasks took longer than the others */
     double once_s;
-    double grows_s; /* of a task: its part of phases that grow with their number */
-    double task_s;  /* mean time of a task, first ones without their warm-up */
-    double gap_s;   /* mean time between two on the same place */
+    double grows_s;   /* of a task: its part of phases that grow with their number */
+    double task_s;    /* mean time of a task, first ones without their warm-up */
+    double gap_s;     /* mean time between two on the same place */
+    double fastest_s; /* the shortest task */
     double deviation_s;
     double step_part; /* of what tasks cost this run's wall, what the steps of as many explain */
     double outside[BP_CATEGORIES]; /* wall outside of tasks, and in them, by category */

@@ -146,6 +146,21 @@ static void interval(void) {
     CHECK(!bp_projection_init(&projection, &model, NULL));
 }
 
+/* 19 tasks of 1 s and one of 100 s: however wide the margin is, 400 take at least 119 s and 380
+ * times 1 s. */
+static void interval_that_is_possible(void) {
+    struct bp_projection projection;
+    begin(1);
+    for (int i = 0; i < 20; i++)
+        add(0, i < 10 ? i : i + 99, i == 9 ? 100 : 1);
+    model.wall_s = 119;
+    CHECK(bp_projection_init(&projection, &model, NULL));
+    struct bp_scaled scaled = bp_projection_at(&projection, 400);
+    CHECK_NEAR(scaled.wall_s, 400 * 119 / 20.0, 1e-9);
+    CHECK_NEAR(scaled.low_s, 119 + 380, 1e-9);
+    CHECK_NEAR(bp_projection_at(&projection, 10).low_s, 10, 1e-9);
+}
+
 /* 6 s of imports before ten tasks of 1 s, 0.5 s of each in one function. Without the imports as
  * many tasks fit into an hour but for six; without the function twice as many. */
 static void savings(void) {
@@ -263,6 +278,7 @@ int main(void) {
     RUN(dropped);
     RUN(phases_that_grow);
     RUN(interval);
+    RUN(interval_that_is_possible);
     RUN(savings);
     RUN(savings_side_by_side);
     RUN(candidates);
