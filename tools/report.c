@@ -46,7 +46,9 @@ static const struct bp_option options[] = {
      SETTING(save)},
     {"scale", 0, "TASKS", "what a run of so many tasks would take", bp_option_number,
      SETTING(scale)},
-    {"search", 's', "NAME", "functions of this name, whatever their rank; with * and ?, repeatable",
+    {"search", 's', "NAME",
+     "functions of this name, whatever their rank, or with --by task the tasks; * and ?, "
+     "repeatable",
      bp_option_list, SETTING(search)},
     {"sort", 0, "self|total|calls|name", "order of functions", bp_option_choice, SETTING(sort)},
     {"top", 'n', "N", "show N rows", bp_option_number, SETTING(top)},

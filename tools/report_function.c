@@ -77,7 +77,7 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_function *function = &model->functions[order[i]];
-        if ((function->category == BP_DSL) != dsl)
+        if ((function->category == BP_DSL) != dsl || !bp_report_wanted(settings, function))
             continue;
         if (shown == 0)
             print_title(page, dsl ? "DSL functions" : "Other functions");
@@ -93,4 +93,6 @@ void bp_report_functions(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings) {
     print_functions(page, model, settings, true);
     print_functions(page, model, settings, false);
+    if (settings->search.count)
+        bp_report_misses(page, model, settings);
 }

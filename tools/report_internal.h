@@ -18,9 +18,17 @@ void bp_report_next(const struct bp_page *page, const struct bp_model *model,
 void bp_report_table(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings);
 
-/* report_search.c */
+/* report_search.c. A word without * ? [ is found anywhere in a name; case does not matter. Misses
+ * are words that no function has, or only functions that were never called. */
+bool bp_report_matches(const char *pattern, const char *name);
+void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
 void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
+
+/* report_task_one.c */
+void bp_report_task_search(const struct bp_page *page, const struct bp_model *model,
+                           const struct bp_report_settings *settings);
 
 /* report_function.c: all that is known of each function. */
 void bp_report_functions(const struct bp_page *page, const struct bp_model *model,

@@ -9,18 +9,21 @@
 
 #include "tools/report_internal.h"
 
-static bool matches(const struct bp_function *function, const char *pattern) {
-    char full[600];
+bool bp_report_matches(const char *pattern, const char *name) {
     char wide[300];
     const char *glob = pattern;
-    snprintf(full, sizeof(full), "%.200s%s%.300s", function->module, function->module[0] ? "." : "",
-             function->name);
     if (!strpbrk(pattern, "*?[")) {
         snprintf(wide, sizeof(wide), "*%.290s*", pattern);
         glob = wide;
     }
-    return fnmatch(glob, function->name, FNM_CASEFOLD) == 0 ||
-           fnmatch(glob, full, FNM_CASEFOLD) == 0;
+    return fnmatch(glob, name, FNM_CASEFOLD) == 0;
+}
+
+static bool matches(const struct bp_function *function, const char *pattern) {
+    char full[600];
+    snprintf(full, sizeof(full), "%.200s%s%.300s", function->module, function->module[0] ? "." : "",
+             function->name);
+    return bp_report_matches(pattern, function->name) || bp_report_matches(pattern, full);
 }
 
 bool bp_report_wanted(const struct bp_report_settings *settings,
@@ -83,6 +86,15 @@ static void print_misses(const struct bp_page *page, const struct bp_model *mode
                 unused == 1 ? "was" : "were");
 }
 
+void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings) {
+    uint32_t count;
+    uint32_t *order = bp_report_order(model, settings->sort, &count);
+    for (size_t i = 0; i < settings->search.count; i++)
+        print_misses(page, model, order, count, settings->search.word[i]);
+    free(order);
+}
+
 void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     uint32_t count;
@@ -101,7 +113,6 @@ void bp_report_search(const struct bp_page *page, const struct bp_model *model,
         fputc('\n', page->out);
     if (shown > settings->top)
         fprintf(page->out, "  and %u more: --top %u\n", shown - settings->top, shown);
-    for (size_t i = 0; i < settings->search.count; i++)
-        print_misses(page, model, order, count, settings->search.word[i]);
     free(order);
+    bp_report_misses(page, model, settings);
 }

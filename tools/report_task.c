@@ -113,6 +113,29 @@ struct bp_task_limits bp_task_limits(const struct bp_task_summary *summary) {
                                    1.5 * summary->max_s};
 }
 
+#define NAMED 5
+
+static void print_failed(const struct bp_page *page, const struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    char line[600] = "  failed:";
+    size_t length = strlen(line);
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < model->task_count && named < NAMED; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        char label[80];
+        if (!task->failed || task->parent != BP_NO_TASK || task->dropped)
+            continue;
+        length += (size_t)snprintf(line + length, sizeof(line) - length, "%s %s", named ? "," : "",
+                                   bp_task_label(task, label, sizeof(label)));
+        named++;
+    }
+    if (summary->failed > named)
+        snprintf(line + length, sizeof(line) - length, " and %u more: --csv",
+                 summary->failed - named);
+    if (named)
+        bp_page_wrap(page, line, 4);
+}
+
 static int compare_tasks(const void *a, const void *b, void *data) {
     const struct bp_model_task *x = &((const struct bp_model_task *)data)[*(const uint32_t *)a];
     const struct bp_model_task *y = &((const struct bp_model_task *)data)[*(const uint32_t *)b];
@@ -218,6 +241,7 @@ void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
     print_quantiles(page, &model->task_summary);
     print_histogram(page, model);
     print_limits(page, model);
+    print_failed(page, model);
     print_rows(page, model, settings);
     bp_report_outliers(page, model, settings);
 }

@@ -147,7 +147,9 @@ static bool is_by(const struct bp_report_settings *settings, const char *word) {
 
 static void print_table(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_report_settings *settings) {
-    if (settings->search.count)
+    if (settings->search.count && is_by(settings, "task"))
+        bp_report_task_search(page, model, settings);
+    else if (settings->search.count && !is_by(settings, "function"))
         bp_report_search(page, model, settings);
     else if (is_by(settings, "candidate"))
         bp_report_candidates(page, model, settings);

@@ -16,6 +16,8 @@ OPTIONS = {
     "thread": ["--by", "thread"], "process": ["--by", "process"], "group": ["--by", "group"],
     "transfer": ["--by", "transfer"], "function": ["--by", "function"],
     "candidate": ["--by", "candidate"], "csv": ["--csv"], "task": ["--by", "task"],
+    "task_search": ["--by", "task", "--search", "1b2e1C95", "--search", "1b2e7*"],
+    "function_search": ["--by", "function", "--search", "paint", "--search", "nosuch"],
     "phase": ["--by", "phase"], "task_csv": ["--by", "task", "--csv"],
     "scale": ["--by", "phase", "--scale", "400", "--budget", "8h"],
     "candidate_csv": ["--by", "candidate", "--csv"],
