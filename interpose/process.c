@@ -14,6 +14,7 @@
 
 #include "interpose/environment.h"
 #include "interpose/hook.h"
+#include "interpose/kill.h"
 #include "interpose/log.h"
 #include "interpose/sample/sampler.h"
 #include "interpose/task.h"
@@ -262,6 +263,8 @@ void bp_process_reaped(pid_t pid, int status) {
     if (!slot && WIFEXITED(status))
         return;
     what.ticks = bp_clock_now(bp_process.clock);
+    if (WIFSIGNALED(status))
+        what.sent = bp_kill_sent(pid, WTERMSIG(status));
     if (slot) {
         struct bp_tree_step step = bp_tree_release(bp_process.tree, slot, what.ticks);
         what.v = step.v;
@@ -337,6 +340,7 @@ void bp_process_export(void) {
 void bp_process_init(void) {
     bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
     bp_environment_init();
+    bp_kill_init();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     on_exit(at_exit, NULL);
 }

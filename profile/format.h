@@ -320,8 +320,9 @@ struct bp_reaped {
     int32_t pid;
     int32_t status; /* as from wait(2) */
     uint64_t ticks;
-    uint64_t v; /* tree.v when it was reaped, in case it died busy */
-    uint64_t reserved;
+    uint64_t v;    /* tree.v when it was reaped, in case it died busy */
+    uint32_t sent; /* the signal that killed it, if this process sent it; else 0 */
+    uint32_t reserved;
 };
 _Static_assert(sizeof(struct bp_reaped) == 32, "reaped");
 

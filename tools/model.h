@@ -75,8 +75,9 @@ struct bp_model_process {
     bool end_estimated; /* nobody saw the end */
     uint64_t end;       /* ticks */
     uint64_t end_v;
-    int exit_status; /* -1 unknown */
-    int signal;      /* that killed it, 0 */
+    int exit_status;      /* -1 unknown */
+    int signal;           /* that killed it, 0 */
+    bool ended_by_parent; /* which sent the signal */
     uint32_t threads;
     double tick_s;  /* seconds per tick */
     double start_s; /* from the start of the run */

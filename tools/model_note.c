@@ -75,20 +75,6 @@ static void note_empty(struct bp_model *model) {
                   hooks[0] ? hooks : "libdsl*", libraries[0] ? libraries : "none");
 }
 
-static void note_end(struct bp_model *model, const struct bp_model_process *process) {
-    int pid = process->profile->header.pid;
-    if (process->live)
-        bp_model_note(model, "process %d is still running: times are up to now", pid);
-    else if (process->killed && process->signal)
-        bp_model_note(model, "process %d was killed by signal %d (%s)", pid, process->signal,
-                      strsignal(process->signal));
-    else if (process->killed && process->end_estimated)
-        bp_model_note(model,
-                      "process %d ended without a word (killed?) and nobody waited for it: its end "
-                      "is estimated from its last trace",
-                      pid);
-}
-
 static void note_lost(struct bp_model *model, const struct bp_model_process *process) {
     const struct bp_header *header = &process->profile->header;
     if (header->flags & BP_OFF)
@@ -302,7 +288,7 @@ void bp_model_note_all(struct bp_model *model) {
     if (!bp_model_note_python(model))
         note_empty(model);
     for (uint32_t i = 0; i < model->process_count; i++) {
-        note_end(model, &model->processes[i]);
+        bp_model_note_end(model, &model->processes[i]);
         note_lost(model, &model->processes[i]);
         note_collector(model, &model->processes[i]);
     }

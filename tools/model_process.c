@@ -187,6 +187,7 @@ static void settle_status(struct bp_model_process *process, const struct bp_reap
         process->exit_status = WEXITSTATUS(reaped->status);
     else if (WIFSIGNALED(reaped->status))
         process->signal = WTERMSIG(reaped->status);
+    process->ended_by_parent = process->signal && reaped->sent == (uint32_t)process->signal;
     if (process->signal)
         process->exit_status = 128 + process->signal;
 }

@@ -81,6 +81,24 @@ class Words(CommandTest):
         self.assertEqual(done.returncode, 125, done)
         self.assertIn("ninja -C BUILD sim", done.stderr)
 
+    def test_workers_that_the_parent_ends(self):
+        """A pool that ends its workers is no news; a worker killed by others is, and once for all."""
+        pool = ("import os, signal, sys, time\n"
+                "ready, say = os.pipe()\n"
+                "pids = [os.fork() or os.write(say, b'x') and time.sleep(60) for i in range(3)]\n"
+                "for pid in pids: os.read(ready, 1)\n"
+                "%s\n"
+                "for pid in pids: os.waitpid(pid, 0)\n")
+        kill = "for pid in pids: os.kill(pid, signal.SIG%s)"
+        self.battprof("run", "-q", sys.executable, "-c", pool % kill % "TERM")
+        self.assertNotIn("killed", " ".join(self.notes()))
+        self.battprof("run", "-q", sys.executable, "-c", pool % kill % "KILL")
+        self.assertRegex(" ".join(self.notes()),
+                         r"3 processes \(.*\) were killed by signal 9 .*, which the parent sent")
+        others = "os.spawnlp(os.P_WAIT, 'sh', 'sh', '-c', 'kill ' + ' '.join(map(str, pids)))"
+        self.battprof("run", "-q", sys.executable, "-c", pool % others)
+        self.assertRegex(" ".join(self.notes()), r"3 processes .* signal 15 \(Terminated\)$")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -269,8 +269,8 @@ class Profile:
         self.chunk(SAMPLER, 584, data, 1)
 
     def pack_reaped(self):
-        data = b"".join(struct.pack("<iiQQQ", item["pid"], item["status"], self.at(item["at"]),
-                                    self.v(item.get("v")), 0)
+        data = b"".join(struct.pack("<iiQQII", item["pid"], item["status"], self.at(item["at"]),
+                                    self.v(item.get("v")), item.get("sent", 0), 0)
                         for item in self.spec.get("reaped", []))
         if data:
             self.chunk(REAPED, 32, data, len(data) // 32)
