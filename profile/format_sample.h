@@ -95,7 +95,8 @@ struct bp_sampler {
     uint32_t timer_errno;
     uint32_t spare_number;
     uint64_t own_time; /* ticks in the handler: the sum of the samples' `own`, and the dropped */
-    uint64_t spare[36];
+    uint64_t latest;   /* tick of the last one: a thread that computes leaves no other trace */
+    uint64_t spare[35];
     char reason[192]; /* why it is not ON, or what went wrong first; "" if nothing did */
 };
 _Static_assert(sizeof(struct bp_sampler) == 584, "sampler");

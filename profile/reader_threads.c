@@ -258,6 +258,8 @@ static int find_latest(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
     see(profile, profile->header.start);
     see(profile, profile->header.last.ticks);
+    if (profile->sampler)
+        see(profile, profile->sampler->latest);
     for (uint32_t i = 0; i < profile->thread_count; i++) {
         const struct bp_profile_thread *thread = &profile->threads[i];
         see(profile, thread->info.start);

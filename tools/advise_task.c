@@ -49,6 +49,10 @@ static double own_limit(const struct bp_model *model) {
     return limit_s;
 }
 
+static const char *name_of(const struct bp_model_task *task) {
+    return task->id[0] ? task->id : task->name;
+}
+
 struct outliers {
     const struct bp_model_task *worst;
     uint32_t count;
@@ -92,31 +96,45 @@ void bp_advise_outliers(struct bp_model *model) {
         snprintf(unseen, sizeof(unseen), "; for %.3g s %s neither ran nor %s seen to wait",
                  found.unseen_s, found.count == 1 ? "it" : "they",
                  found.count == 1 ? "was" : "were");
-    struct bp_advice *advice =
-        bp_advise(model, worst->function, found.saves_s, 0,
-                  bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s",
-                               found.count, summary->count,
-                               found.count == 1 ? "is an outlier" : "are outliers",
-                               100 * found.s / summary->sum_s,
-                               worst->id[0] ? worst->id : worst->name, worst->duration_s),
-                  bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
-                               "time limit%s",
-                               summary->median_s, found.count == 1 ? "it does" : "they do",
-                               found.count == 1 ? "it" : "them", unseen));
+    struct bp_advice *advice = bp_advise(
+        model, worst->function, found.saves_s, 0,
+        bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s%s",
+                     found.count, summary->count,
+                     found.count == 1 ? "is an outlier" : "are outliers",
+                     100 * found.s / summary->sum_s, name_of(worst), worst->duration_s,
+                     worst->unfinished ? " and had not ended" : ""),
+        bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
+                     "time limit%s",
+                     summary->median_s, found.count == 1 ? "it does" : "they do",
+                     found.count == 1 ? "it" : "them", unseen));
     if (advice)
         advice->in_tasks = 1;
 }
 
 /* A status does not say how far the program came; its tasks do. */
-static char *progress_text(const struct bp_task_summary *summary, bool killed) {
+static const struct bp_model_task *longest_unfinished(const struct bp_model *model) {
+    const struct bp_model_task *longest = NULL;
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        if (task->unfinished && task->parent == BP_NO_TASK && !task->dropped &&
+            (!longest || task->duration_s > longest->duration_s))
+            longest = task;
+    }
+    return longest;
+}
+
+static char *progress_text(const struct bp_model *model, bool killed) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_model_task *longest = longest_unfinished(model);
     uint64_t ended = summary->ended + summary->folded;
     unsigned long long count = ended;
     const char *words = killed ? "what it had still to do is not in here"
                                : "whether it did all its work is not known from that";
-    if (summary->unfinished)
-        return bp_make_text("%s: %llu task%s ended, %u %s still running", words, count,
-                            count == 1 ? "" : "s", summary->unfinished,
-                            summary->unfinished == 1 ? "was" : "were");
+    if (longest)
+        return bp_make_text("%s: %llu task%s ended, %u %s still running, %s for %.3g s", words,
+                            count, count == 1 ? "" : "s", summary->unfinished,
+                            summary->unfinished == 1 ? "was" : "were", name_of(longest),
+                            longest->duration_s);
     if (ended == 1)
         return bp_make_text("%s; its one task ended", words);
     if (ended)
@@ -131,7 +149,7 @@ static void warn_status(struct bp_model *model) {
                       model->signal
                           ? bp_make_text("the program was killed by signal %d", model->signal)
                           : bp_make_text("the program ended with status %d", model->exit_status),
-                      progress_text(&model->task_summary, model->signal));
+                      progress_text(model, model->signal));
 }
 
 static void warn_cost(struct bp_model *model) {

@@ -26,6 +26,10 @@ void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
 void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
 
+/* report_open.c: tasks that did not end, and the calls that threads were in. */
+void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model);
+void bp_report_in_flight(const struct bp_page *page, const struct bp_model *model);
+
 /* report_task_one.c */
 void bp_report_task_search(const struct bp_page *page, const struct bp_model *model,
                            const struct bp_report_settings *settings);

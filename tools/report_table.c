@@ -50,8 +50,15 @@ static void function_row(const struct bp_page *page, const struct bp_model *mode
     cell_count(page, function->calls, 14);
     cell_time(page, function->self_s, 10);
     cell_time(page, function->total_s, 10);
-    cell_time(page, function->median_s, 9);
+    if (function->calls)
+        cell_time(page, function->median_s, 9);
+    else
+        bp_page_right(page, "-", 9);
     cell_share(page, function->wall_s, model->wall_s);
+    if (function->in_flight)
+        fprintf(page->out, "    and %llu call%s that %s\n", (unsigned long long)function->in_flight,
+                function->in_flight == 1 ? "" : "s",
+                model->live ? "did not return yet" : "never returned");
 }
 
 static void table_functions(const struct bp_page *page, const struct bp_model *model,

@@ -238,6 +238,7 @@ void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
         return;
     }
     print_counts(page, model);
+    bp_report_unfinished(page, model);
     print_quantiles(page, &model->task_summary);
     print_histogram(page, model);
     print_limits(page, model);
@@ -263,4 +264,5 @@ void bp_report_task_lines(const struct bp_page *page, const struct bp_model *mod
                  summary->outliers, summary->outliers == 1 ? "" : "s",
                  bp_page_share(summary->outlier_wall_s, model->wall_s, text[0]));
     bp_page_wrap(page, line, 2);
+    bp_report_unfinished(page, model);
 }

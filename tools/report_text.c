@@ -11,7 +11,6 @@
 
 #define BAR 40
 #define MOST_NOTES 12
-#define MOST_CALLS 8
 
 static const char *plural(uint32_t count) {
     return count == 1 ? "" : "s";
@@ -105,29 +104,6 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
             bp_page_time(page, sum_s, sum), bp_page_time(page, model->thread_s, lifetime));
 }
 
-static void print_in_flight(const struct bp_page *page, const struct bp_model *model) {
-    if (model->in_flight_count == 0)
-        return;
-    fputc('\n', page->out);
-    bp_page_heading(page, model->live ? "Calls open now\n" : "Calls that never returned\n");
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < model->in_flight_count && shown < MOST_CALLS; i++, shown++) {
-        const struct bp_in_flight *item = &model->in_flight[i];
-        const struct bp_model_thread *thread = &model->thread_list[item->thread];
-        char label[300];
-        char text[32];
-        snprintf(label, sizeof(label), "thread %d (%s): %.200s", thread->source->info.tid,
-                 thread->source->info.name, model->functions[item->function].name);
-        fputs("  ", page->out);
-        bp_page_left(page, label, 60);
-        bp_page_right(page, bp_page_time(page, item->for_s, text), 18);
-        fputc('\n', page->out);
-    }
-    if (shown < model->in_flight_count)
-        fprintf(page->out, "  and %u more: battprof report --json\n",
-                model->in_flight_count - shown);
-}
-
 void bp_report_notes(const struct bp_page *page, const struct bp_model *model) {
     for (uint32_t i = 0; i < model->note_count && i < MOST_NOTES; i++) {
         char text[1100];
@@ -187,7 +163,7 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     bp_report_budget(&page, model, settings);
     print_coverage(&page, model);
     print_sums(&page, model);
-    print_in_flight(&page, model);
+    bp_report_in_flight(&page, model);
     bp_report_notes(&page, model);
     bp_report_next(&page, model, settings);
     return 0;

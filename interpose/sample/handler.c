@@ -97,6 +97,7 @@ void bp_handler_take(int number, siginfo_t *info, void *context) {
     int live = thread && thread->state == BP_THREAD_LIVE;
     struct bp_stack *stack = live ? bp_stack_enter(thread) : NULL;
     bp_sampler_count(&bp_sampling.record->taken);
+    __atomic_store_n(&bp_sampling.record->latest, begin, __ATOMIC_RELAXED);
     if (!stack) {
         bp_sampler_count(&bp_sampling.record->dropped_busy);
         return;

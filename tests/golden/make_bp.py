@@ -259,12 +259,12 @@ class Profile:
         item = self.spec.get("sampler")
         if item is None:
             return
-        data = struct.pack("<4I3Q4Q2Q2IQ288s192s", SAMPLER_STATES.index(item["state"]),
+        data = struct.pack("<4I3Q4Q2Q2IQQ280s192s", SAMPLER_STATES.index(item["state"]),
                            item.get("flags", 3), item.get("rate", 200), 27,
                            *[item.get(name, 0) for name in SAMPLER_COUNTS],
                            *[item.get("truncated", {}).get(name, 0) for name in TRUNCATIONS], 0,
                            item.get("python_lost", 0), item.get("threads_failed", 0),
-                           item.get("timer_errno", 0), 0, 0, b"",
+                           item.get("timer_errno", 0), 0, 0, self.at(item.get("latest")), b"",
                            item.get("reason", "").encode())
         self.chunk(SAMPLER, 584, data, 1)
 

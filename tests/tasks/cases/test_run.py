@@ -2,8 +2,9 @@
 """Tasks of run_batt under `battprof run`: progress while it runs, rules from a file, a device."""
 import os
 import re
+import subprocess
 
-from harness import PYTHON, case, check, equal, execute, main
+from harness import CMD, PYTHON, case, check, equal, execute, main
 from tasks import profiles
 
 RUN_BATT = os.environ["RUN_BATT"]
@@ -76,6 +77,38 @@ def killed_while_a_task_waits():
     equal("what it did", task["functions"][0]["name"], "clock_nanosleep")
     parts = sum(task[key] for key in ("dsl_s", "framework_s", "transfer_s", "profiler_s"))
     check(abs(parts - task["duration_s"]) < 1e-6, "its parts sum to %.9f: %r" % (parts, task))
+
+
+COMPUTES = """
+import os, signal, time
+def run_one(task_id, s):
+    end = time.perf_counter() + s
+    while time.perf_counter() < end:
+        pass
+os.setpgid(0, 0)
+if os.fork() == 0:
+    for i in range(8):
+        run_one("short", 0.01)
+    run_one("hangs", 60)
+time.sleep(0.8)
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+@case
+def killed_while_a_task_computes():
+    """Whoever could have seen the end was killed with it; samples tell until when it ran."""
+    run = execute([PYTHON, "-c", COMPUTES], True, how="run",
+                  options=["-q", "--task", "__main__:run_one"])
+    report = run.report()
+    task = report["tasks"]["list"][-1]
+    equal("task", (task["id"], task["unfinished"], task["outlier"]), ("hangs", True, True))
+    check(0.2 < task["duration_s"] < 30, "it took %.6f s" % task["duration_s"])
+    why = [row["why"] for row in report["advice"] if "killed" in row["what"]]
+    check("hangs for" in why[0], "%r" % why)
+    text = subprocess.run([CMD, "report", run.profile], capture_output=True, check=True,
+                          text=True).stdout
+    check("unfinished: hangs, " in text and "run_one, task hangs" in text, text)
 
 
 @case
