@@ -32,8 +32,12 @@ class Tutorial(CommandTest):
         self.assertGreater(self.report()["categories"]["dsl"]["pct"], 40)
 
     def test_outliers(self):
-        self.battprof("run", "-q", RUN_BATT, "-c", "100")
-        report = self.report()
+        """Other work on the machine can make any task long: it gets three tries."""
+        for _ in range(3):
+            self.battprof("run", "-q", RUN_BATT, "-c", "100")
+            report = self.report()
+            if report["tasks"]["outlier_limit_s"] < 10 * report["tasks"]["median_s"]:
+                break
         slowest = sorted(report["tasks"]["list"], key=lambda row: -row["duration_s"])[:4]
         self.assertEqual({row["id"] for row in slowest},
                          {"ee06b26d", "2fbf1a44", "6092e51c", "feca6e6a"})
