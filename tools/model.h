@@ -77,6 +77,7 @@ struct bp_model_process {
     uint64_t end_v;
     int exit_status;      /* -1 unknown */
     int signal;           /* that killed it, 0 */
+    bool continues;       /* the program before its exec is here, too */
     bool ended_by_parent; /* which sent the signal */
     uint32_t threads;
     double tick_s;  /* seconds per tick */
@@ -138,8 +139,9 @@ struct bp_model {
     double overhead_s;      /* thread-seconds */
     double overhead_wall_s; /* its part of the wall */
     double idle_s;          /* wall with no busy thread */
-    double start_s;         /* wall before the first thread was seen */
-    double unsplit_s;       /* wall that the parts do not explain; negative: they are too much */
+    double
+        start_s; /* wall while there was no thread: before the first, during exec, after the last */
+    double unsplit_s; /* wall that the parts do not explain; negative: they are too much */
     double category_s[BP_CATEGORIES]; /* wall split; framework with idle_s and start_s */
     double category_thread_s[BP_CATEGORIES];
     double running_s; /* framework, thread-seconds; the five parts sum to it */

@@ -278,8 +278,9 @@ static void count_pids(struct bp_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
         struct image_key before = make_image_key(header, header->image - 1);
-        if (header->image == 0 || bp_table_get(&images, &before, sizeof(before)) == BP_TABLE_NONE)
-            model->pid_count++;
+        model->processes[i].continues =
+            header->image > 0 && bp_table_get(&images, &before, sizeof(before)) != BP_TABLE_NONE;
+        model->pid_count += !model->processes[i].continues;
     }
     bp_table_fini(&images);
 }

@@ -312,7 +312,9 @@ static void add_lifetime(struct account *account, double overhead) {
     model->thread_s += thread->lifetime_s;
     model->cpu_s += thread->cpu_s;
     model->overhead_s += thread->overhead_s;
-    model->threads += info->lives ? info->lives : 1;
+    /* The thread that called exec is the same one as before. */
+    bool same = process->continues && info->tid == process->profile->header.pid;
+    model->threads += (info->lives ? info->lives : 1) - same;
     process->threads += info->lives ? info->lives : 1;
     process->thread_s += thread->lifetime_s;
     process->sum_s += thread->sum_s;

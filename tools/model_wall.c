@@ -131,6 +131,34 @@ static uint64_t constructor_before(const struct bp_model *model, const struct bp
     return 0;
 }
 
+/* When the last process of the tree ended: from then on nobody could wait. */
+static uint64_t last_end_in(const struct bp_model *model, const struct bp_wall_tree *tree) {
+    uint64_t latest = 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[i];
+        if (bp_model_tree_of(model, process) == tree && process->end > latest)
+            latest = process->end;
+    }
+    return latest;
+}
+
+/* Without a busy thread at the end: waiting as long as there was a process, then its end. */
+static void add_last_idle(struct bp_model *model, const struct bp_wall_tree *tree, uint64_t latest,
+                          uint64_t joined) {
+    const struct bp_tree *page = tree->owner->profile->tree;
+    double tick_s = tree->owner->tick_s;
+    uint64_t closed = page->closed ? page->closed : tree->end;
+    uint64_t idle = page->closed                            ? page->closed_idle
+                    : latest > joined && latest < tree->end ? tree->end - latest
+                                                            : 0;
+    uint64_t end = last_end_in(model, tree);
+    uint64_t ending = end && closed > end ? closed - end : 0;
+    if (ending > idle)
+        ending = idle;
+    model->start_s += (double)ending * tick_s;
+    model->idle_s += (double)(idle - ending) * tick_s;
+}
+
 /* The two ends of the run: before the first thread, and after the last. */
 static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
     const struct bp_tree *page = tree->owner->profile->tree;
@@ -144,11 +172,35 @@ static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
         model->start_s += (double)(joined - tree->start) * tick_s - own_s;
         model->overhead_wall_s += own_s;
     }
-    if (page->closed)
-        model->idle_s += (double)page->closed_idle * tick_s;
-    else if (latest > joined && latest < tree->end)
-        model->idle_s += (double)(tree->end - latest) * tick_s;
+    add_last_idle(model, tree, latest, joined);
     model->wall_s += (double)(tree->end - tree->start) * tick_s;
+}
+
+/* The program that the process was before it became this one by exec; NULL if there is none. */
+static const struct bp_model_process *before_exec(const struct bp_model *model,
+                                                  const struct bp_model_process *process) {
+    const struct bp_header *header = &process->profile->header;
+    const struct bp_model_process *last = NULL;
+    for (uint32_t i = 0; process->continues && i < model->process_count; i++) {
+        const struct bp_model_process *other = &model->processes[i];
+        const struct bp_header *before = &other->profile->header;
+        if (before->pid == header->pid && before->state == BP_EXECED &&
+            before->image < header->image && other->end <= header->start &&
+            strcmp(before->boot_id, header->boot_id) == 0 && (!last || other->end > last->end))
+            last = other;
+    }
+    return last;
+}
+
+/* Idle time that a program's first thread ended: while the kernel and the loader started it, after
+ * exec. Nobody waited for anything. */
+static double exec_time(const struct bp_model *model, const struct bp_model_thread *thread) {
+    const struct bp_model_process *process = &model->processes[thread->process];
+    const struct bp_thread *info = &thread->source->info;
+    const struct bp_model_process *before =
+        info->tid == process->profile->header.pid ? before_exec(model, process) : NULL;
+    uint64_t gap = before && info->start > before->end ? info->start - before->end : 0;
+    return (double)(gap < info->idle ? gap : info->idle) * process->tick_s;
 }
 
 static void use_trees(struct bp_model *model) {
@@ -161,8 +213,10 @@ static void use_trees(struct bp_model *model) {
         if (!tree)
             continue;
         thread->wall_s = recorded_part(process, &thread->source->info, tree);
-        thread->idle_s = (double)thread->source->info.idle * process->tick_s;
+        double exec_s = exec_time(model, thread);
+        thread->idle_s = (double)thread->source->info.idle * process->tick_s - exec_s;
         model->idle_s += thread->idle_s;
+        model->start_s += exec_s;
     }
 }
 

@@ -68,7 +68,6 @@ void bp_priority_framework(struct bp_priorities *priorities, const struct bp_mod
     add(&parts, "CUDA calls: launch, allocation, context, JIT", model->cuda_api_wall_s);
     add(&parts, "waiting for kernels launched outside the DSL", model->kernel_wait_wall_s);
     add(&parts, "waiting, while no thread was busy", model->idle_s);
-    add(&parts, "starting, before the first thread was seen", model->start_s);
     bp_table_fini(&parts.labels);
     for (uint32_t i = 0; i < priorities->part_count; i++) {
         struct bp_framework_part *part = &priorities->parts[i];

@@ -16,6 +16,9 @@
 /* Smaller ones are shown only where there is little else. */
 #define SMALLEST_PART 0.005
 #define DETAIL_ROWS 3
+/* Of the wall; nobody can change the latter. */
+#define LEAST_IDLE 0.0005
+#define LEAST_START 0.001
 #define LABEL 48
 #define TIME 16
 
@@ -267,13 +270,14 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
     fputc('\n', page->out);
     print_entries(page, model);
     print_cuda(page, model, order, count);
-    if (model->waiting_s > 0 || model->idle_s > 0) {
+    if (model->waiting_s > 0 || model->idle_s > LEAST_IDLE * model->wall_s) {
         print_time(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
                    model->idle_s);
         print_waits(page, model, order, count);
     }
-    if (model->start_s > 0.001 * model->wall_s)
-        print_time(page, model, "starting, before the first thread was seen", -1, model->start_s);
+    if (model->start_s > LEAST_START * model->wall_s)
+        print_time(page, model, "starting and ending, while no thread was there", -1,
+                   model->start_s);
     bp_report_suspect_line(page, model);
     free(order);
 }

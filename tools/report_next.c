@@ -9,11 +9,11 @@
 static const char *after_overview(const struct bp_model *model) {
     if (model->task_summary.count > 0)
         return "--by task";
-    if (model->process_count > 1)
+    if (model->pid_count > 1)
         return "--by process";
     if (model->transfer_count > 0)
         return "--by transfer";
-    if (model->thread_count > 1)
+    if (model->thread_count > 1 && model->threads > 1)
         return "--by thread";
     return "--tree";
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/memory.h"
+#include "tools/model_internal.h"
 #include "tools/report_internal.h"
 
 static void cell_time(const struct bp_page *page, double s, int width) {
@@ -115,7 +116,12 @@ static void thread_row(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_model_thread *thread) {
     char label[64];
     const struct bp_thread *info = &thread->source->info;
-    snprintf(label, sizeof(label), "%d %s", info->tid, info->name);
+    const struct bp_header *header = &model->processes[thread->process].profile->header;
+    if (header->state == BP_EXECED && info->tid == header->pid)
+        snprintf(label, sizeof(label), "%d %.30s, before exec", info->tid,
+                 bp_base_name(header->executable));
+    else
+        snprintf(label, sizeof(label), "%d %s", info->tid, info->name);
     fputs("  ", page->out);
     bp_page_left(page, label, 25);
     cell_time(page, thread->lifetime_s, 11);
