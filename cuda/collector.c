@@ -9,13 +9,16 @@
 #include "profile/clock.h"
 
 #define PERIOD_MS 1000
+#define LOOKS 64 /* calls, 1 us each */
 #define NOT_ASKED_FOR "device records were not asked for (--cuda=wrappers)"
 
 struct bp_cuda bp_cuda;
 
 static struct {
-    uint32_t starting; /* somebody has begun to start CUPTI */
-    int32_t pid;       /* whose collector item it is */
+    uint32_t starting;  /* somebody has begun to start CUPTI */
+    uint32_t no_driver; /* and found none */
+    uint32_t looks;     /* for one, since */
+    int32_t pid;        /* whose collector item it is */
 } state;
 
 /* Sets the collector's item up where this process has none yet. */
@@ -146,6 +149,7 @@ static void go(struct bp_collector *collector) {
         bp_cupti.ActivityFlushPeriod(PERIOD_MS); /* by CUPTI's thread, should ours be stuck */
     bp_process.finish = finish;
     on_exit(at_exit, NULL); /* runs before the handlers of what was there already */
+    bp_cuda.host_only = 0;
     __atomic_store_n(&bp_cuda.active, 1, __ATOMIC_RELEASE);
 }
 
@@ -157,7 +161,14 @@ static uint64_t measure_clock(void) {
               : header->ticks_per_s;
 }
 
+/* Without a driver libcupti is not even opened: with its file on a cold disk that takes 10 ms and,
+ * where the disk is busy, more than a second. */
 static void start_cupti(struct bp_collector *collector) {
+    if (!bp_device_may_exist()) {
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no CUDA driver");
+        __atomic_store_n(&state.no_driver, 1, __ATOMIC_RELEASE);
+        return;
+    }
     if (bp_cuda_window_init() != 0 || bp_record_init() != 0) {
         bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no memory for device records");
         return;
@@ -191,11 +202,26 @@ static void start(void) {
         start_cupti(collector);
 }
 
+/* A driver that the loader did not find by name may be loaded from a place of its own, by one of
+ * the first calls. Whoever sees it starts. */
+static int start_late(void) {
+    int unused = __atomic_add_fetch(&state.looks, 1, __ATOMIC_RELAXED) > LOOKS;
+    if (!unused && !bp_cupti_loaded("libcuda.so.1"))
+        return 0;
+    if (!__atomic_exchange_n(&state.no_driver, 0, __ATOMIC_ACQ_REL) || unused)
+        return 0;
+    bp_sums.collector->reason[0] = '\0';
+    start_cupti(bp_sums.collector);
+    return 1;
+}
+
 /* Once in a process. A child of a process that had CUPTI running must not touch it. */
 int bp_cuda_start_once(void) {
     if (__atomic_load_n(&state.starting, __ATOMIC_RELAXED) ||
         __atomic_exchange_n(&state.starting, 1, __ATOMIC_ACQ_REL))
-        return 0;
+        return __atomic_load_n(&state.no_driver, __ATOMIC_RELAXED) && bp_cuda.pid == bp_process.pid
+                   ? start_late()
+                   : 0;
     int saved = errno;
     start();
     errno = saved;
@@ -219,7 +245,9 @@ int bp_cuda_is_collecting(void) {
 }
 
 int InitializeInjection(void) {
+    int saved = errno;
     if (bp_process.on && bp_cuda.mode >= BP_CUDA_TRANSFERS)
         bp_cuda_start_once();
+    errno = saved;
     return 1;
 }

@@ -40,6 +40,10 @@ void *bp_cupti_loaded(const char *name) {
     return find_functions() ? real.dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
+void *bp_cupti_find(const char *name) {
+    return find_functions() ? real.dlopen(name, RTLD_LAZY | RTLD_LOCAL) : NULL;
+}
+
 void *bp_cupti_symbol(void *handle, const char *name) {
     return handle && find_functions() ? real.dlsym(handle, name) : NULL;
 }

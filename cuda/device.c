@@ -59,6 +59,16 @@ void bp_device_describe(void) {
     bp_sums.collector->flags |= simulated ? BP_COLLECTOR_SIMULATED : 0;
 }
 
+/* Device nodes of a Linux driver, of WSL, of Tegra. A headless machine may lack them until the
+ * driver's first start, so the library counts as well; it is opened only where they are missing. */
+int bp_device_may_exist(void) {
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvmap"};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        if (BP_SYS2(SYS_access, nodes[i], 0) == 0)
+            return 1;
+    return bp_cupti_find("libcuda.so.1") != NULL;
+}
+
 /* Only asked when CUPTI has failed already: a driver that can start would have been started by the
  * target's own call. */
 int bp_device_has_driver(void) {

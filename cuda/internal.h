@@ -86,8 +86,9 @@ struct bp_cupti {
 extern struct bp_cupti bp_cupti;
 /* 0, or -1 if there is no usable libcupti. */
 int bp_cupti_load(void);
-/* The real dlopen without loading, for libraries that are there; a function of one. */
+/* The real dlopen without loading, for libraries that are there, and with it; a function of one. */
 void *bp_cupti_loaded(const char *name);
+void *bp_cupti_find(const char *name);
 void *bp_cupti_symbol(void *handle, const char *name);
 
 /* buffer.c: activity buffers. */
@@ -204,6 +205,8 @@ void bp_flush_finish(void);
 void bp_device_describe(void);
 int bp_device_count(void);
 int bp_device_has_driver(void);
+/* Before libcupti is opened: 0 if there is certainly no driver. */
+int bp_device_may_exist(void);
 
 /* content.c: what was copied before. */
 #define BP_CONTENT_DUPLICATE 0x1u

@@ -205,8 +205,9 @@ static void note_host_only(struct bp_model *model, const struct bp_model_process
         snprintf(more, sizeof(more), " and %u others", others);
     bool forked = process->profile->collector->flags & BP_COLLECTOR_FORKED;
     const char *means =
-        strcmp(reason, "no CUDA driver") == 0 ? "no GPU was used"
-        : forked                              ? "CUDA calls are timed, copies are not counted"
+        strcmp(reason, "no CUDA driver") == 0 && !process->profile->transfer_count
+            ? "no GPU was used"
+        : forked ? "CUDA calls are timed, copies are not counted"
                  : "a copy that blocks has its call's time, with the kernels that it waited for; "
                    "waiting for kernels elsewhere is in the time of CUDA calls";
     bp_model_note(model, "process %d%s: no device records: %s; %s", process->profile->header.pid,

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Each fault of the stand-in: the target finishes with the right result, and the report says what is
 missing."""
+import os
 import time
 
-from device import fine, on_device, same_sums, says, timed, whole
-from harness import case, check, equal, main
+from device import SIM, fine, on_device, same_sums, says, timed, whole
+from harness import case, check, equal, main, new_dir
 
 
 def with_fault(fault, mode="kernels", **options):
@@ -90,6 +91,19 @@ def no_usable_libcupti():
     says(report, "libcupti was not found|CUPTI refused to record|no CUDA driver")
     equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
     whole(report)
+
+
+@case
+def a_driver_in_a_place_of_its_own():
+    """The loader does not find it by name; when it starts, it finds us."""
+    home = new_dir()
+    os.mkdir(os.path.join(home, "lib64"))
+    os.symlink(os.path.join(SIM, "libcupti.so.11.8"), os.path.join(home, "lib64/libcupti.so.11.8"))
+    run = on_device(["cuda_device_11", "kernels"], env={"LD_LIBRARY_PATH": None, "CUDA_HOME": home})
+    fine(run)
+    report = run.report()
+    equal("copies", report["transfers"]["d2h"]["count"], 12)
+    equal("state", report["cuda"]["state"], "active")
 
 
 @case
