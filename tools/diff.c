@@ -129,6 +129,8 @@ static int check(const struct bp_diff_settings *settings, int operands, struct b
         return bp_error_set(error, BP_USAGE,
                             "diff: give two profiles, OLD and NEW, or none for " BP_DEFAULT_OUTPUT
                             ".old and " BP_DEFAULT_OUTPUT);
+    if (settings->csv && settings->json)
+        return bp_error_set(error, BP_USAGE, "diff: --csv or --json, not both");
     if (settings->by && !settings->csv)
         return bp_error_set(error, BP_USAGE, "diff: --by %s goes with --csv; --json has all tables",
                             settings->by);

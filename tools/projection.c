@@ -166,6 +166,8 @@ static void find_edges(struct bp_projection *projection, const struct walk *walk
     projection->before_s = fmax(first_s, 0);
     projection->after_s = fmax(end_s - last_s, 0);
     projection->uneven_s = last_s - first_s - sum_s / projection->places;
+    if (fabs(projection->uneven_s) < 1e-9) /* the rounding of sums */
+        projection->uneven_s = 0;
 }
 
 /* A task's thread-seconds as parts of the wall: as much of it as its thread had meanwhile. */

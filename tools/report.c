@@ -14,6 +14,7 @@
 #include "tools/destination.h"
 #include "tools/memory.h"
 #include "tools/output.h"
+#include "tools/report_internal.h"
 #include "tools/report_series.h"
 
 #define DEFAULT_TOP 12
@@ -195,7 +196,8 @@ static int report_one(const char *path, const struct bp_report_settings *setting
     struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
     struct bp_destination destination;
     int result = -1;
-    if (model && bp_destination_open(&destination, settings->output, out, error) == 0)
+    if (model && bp_report_check_model(model, settings, error) == 0 &&
+        bp_destination_open(&destination, settings->output, out, error) == 0)
         result = bp_destination_close(&destination, show(model, settings, destination.out),
                                       "the report", error);
     bp_model_free(model);
@@ -230,13 +232,8 @@ int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
     int first = bp_options_parse(&bp_command_report, &settings, argc, argv, error);
     if (first <= 0)
         return first == 0 ? BP_FINE : BP_USAGE;
-    if (argc - first > 1) {
-        bp_error_set(error, BP_USAGE,
-                     "report: one FILE or DIR, not %d; a run of several "
-                     "processes is a directory",
-                     argc - first);
+    if (bp_report_check(&settings, argc - first, error))
         return BP_USAGE;
-    }
     if (settings.save && !settings.output) {
         name_by_time(name, sizeof(name), &settings);
         settings.output = name;

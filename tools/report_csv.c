@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "tools/report_internal.h"
 #include "tools/report_json.h"
 #include "tools/table.h"
 
@@ -96,7 +97,9 @@ void bp_csv_write(json_t *list, FILE *out) {
     json_decref(columns.list);
 }
 
-static json_t *find_list(json_t *root, const char *by) {
+/* A new reference. A projection is a table of one line; --scale with --budget says for which run.
+ */
+static json_t *find_list(json_t *root, const struct bp_report_settings *settings) {
     static const struct {
         const char *by;
         const char *path;
@@ -105,23 +108,45 @@ static json_t *find_list(json_t *root, const char *by) {
         {"phase", "phases"},        {"thread", "thread_list"},     {"process", "process_list"},
         {"group", "groups"},        {"transfer", "transfer_list"}, {"candidate", "candidates.list"},
     };
+    if (settings->budget_s > 0)
+        return json_incref(find(root, "budget.list"));
+    if (settings->scale)
+        return json_pack("[O]", find(root, "projection"));
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        if (strcmp(lists[i].by, by) == 0)
-            return find(root, lists[i].path);
+        if (strcmp(lists[i].by, settings->by) == 0)
+            return json_incref(find(root, lists[i].path));
     return NULL;
+}
+
+static bool is_wanted(json_t *row, const struct bp_words *words) {
+    static const char *const keys[] = {"name", "id"};
+    for (size_t i = 0; i < 2 * words->count; i++) {
+        const char *text = json_string_value(json_object_get(row, keys[i % 2]));
+        if (text && bp_report_matches(words->word[i / 2], text))
+            return true;
+    }
+    return words->count == 0;
+}
+
+static void choose_rows(json_t *list, const struct bp_report_settings *settings) {
+    for (size_t i = json_array_size(list); i-- > 0;)
+        if (!is_wanted(json_array_get(list, i), &settings->search))
+            json_array_remove(list, i);
+    while (settings->top && json_array_size(list) > settings->top)
+        json_array_remove(list, json_array_size(list) - 1);
 }
 
 int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
                   FILE *out) {
     json_t *root = bp_report_json_make(model, settings);
-    json_t *list = find_list(root, settings->by);
-    if (list && settings->top)
-        while (json_array_size(list) > settings->top)
-            json_array_remove(list, json_array_size(list) - 1);
+    json_t *list = find_list(root, settings);
+    choose_rows(list, settings);
     if (list)
         bp_csv_write(list, out);
     if (json_array_size(list) == 0)
-        bp_note("the table is empty: this profile has no %ss", settings->by);
+        bp_note("the table is empty: this profile has no %ss%s", settings->by,
+                settings->search.count ? " of that name" : "");
+    json_decref(list);
     json_decref(root);
     return 0;
 }

@@ -26,6 +26,12 @@ void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
 void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
 
+/* report_check.c: what was asked for and cannot be shown; 0 or -1 with the error set. */
+int bp_report_check(const struct bp_report_settings *settings, int operands,
+                    struct bp_error *error);
+int bp_report_check_model(const struct bp_model *model, const struct bp_report_settings *settings,
+                          struct bp_error *error);
+
 /* report_open.c: tasks that did not end, and the calls that threads were in. */
 void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model);
 void bp_report_in_flight(const struct bp_page *page, const struct bp_model *model);

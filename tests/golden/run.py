@@ -20,6 +20,9 @@ OPTIONS = {
     "function_search": ["--by", "function", "--search", "paint", "--search", "nosuch"],
     "phase": ["--by", "phase"], "task_csv": ["--by", "task", "--csv"],
     "scale": ["--by", "phase", "--scale", "400", "--budget", "8h"],
+    "scale_csv": ["--scale", "400", "--csv"], "budget_csv": ["--budget", "8h", "--csv"],
+    "grows": ["--scale", "400", "--grows", "foo"],
+    "search_csv": ["--csv", "--search", "*paint"],
     "candidate_csv": ["--by", "candidate", "--csv"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
 }
