@@ -33,23 +33,10 @@ def program(report):
     return report["wall_s"] - report["overhead_wall_s"]
 
 
-def best(*arguments):
-    """Of three: what others on the machine did is in none of them, or only in one."""
-    return min((record(*arguments)[1] for _ in range(3)), key=program)
-
-
 def first_advice(planted, words):
     first = next((row for row in planted["advice"] if row["level"] != "warning"), None)
     check(first and words in first["what"], "first: %r" % first)
     return first["saves_s"]
-
-
-def compare(planted, fixed, words):
-    saves = first_advice(planted, words)
-    measured = program(planted) - program(fixed)
-    check(abs(saves - measured) <= 0.1 * measured,
-          "saves %.4f s, fixing it saved %.4f s" % (saves, measured))
-    check(all(words not in row["what"] for row in fixed["advice"]), "still there when fixed")
 
 
 def lost(report):
@@ -65,13 +52,13 @@ def slowness(report):
     return sum(row["self_s"] / row["calls"] for row in calls)
 
 
-def compare_pairs(planted, fixed, words):
+def compare(planted, fixed, words, speed=slowness):
     """Nine pairs, of which the five that were disturbed least count; their median."""
     pairs = sorted(((record(*planted)[1], record(*fixed)[1]) for _ in range(9)),
                    key=lambda pair: lost(pair[0]) + lost(pair[1]))[:5]
     ratios = []
     for bad, good in pairs:
-        measured = program(bad) - program(good) * slowness(bad) / slowness(good)
+        measured = program(bad) - program(good) * speed(bad) / speed(good)
         ratios.append(first_advice(bad, words) / measured)
         check(all(words not in row["what"] for row in good["advice"]), "still there when fixed")
     check(abs(statistics.median(ratios) - 1) <= 0.1,
@@ -80,21 +67,22 @@ def compare_pairs(planted, fixed, words):
 
 @timed
 def logging():
-    work = [subject(RUN_BATT), "-c", "6"]
-    compare(best("--", *work, "--log=x.log"), best("--", *work), "logging: ")
+    """It makes the DSL slower, too, by what it leaves of the caches: no measure of the machine."""
+    work = ["--", subject(RUN_BATT), "-c", "6"]
+    compare([*work, "--log=x.log"], work, "logging: ", speed=lambda report: 1)
 
 
 @timed
 def outliers():
     work = ["--task", "batt(1)", "--", subject("e2e_planted")]
-    compare_pairs([*work, "30", "1"], [*work, "1", "1"], "of the time of all; task13 took")
+    compare([*work, "30", "1"], [*work, "1", "1"], "of the time of all; task13 took")
 
 
 @timed
 def repeated_generation():
     work = ["--", subject("e2e_planted")]
-    compare_pairs([*work, "1", "6"], [*work, "1", "1"],
-                  "expand_solver generates code 120 times for 20 first arguments")
+    compare([*work, "1", "6"], [*work, "1", "1"],
+            "expand_solver generates code 120 times for 20 first arguments")
 
 
 @case
