@@ -18,6 +18,10 @@
 #define PINNED_RATE 12e9
 /* A latency below this part of the shortest copy is another copy's. */
 #define SHORTER 0.99
+/* Part of the wall from which on an experiment is worth its trouble. */
+#define WORTH_TRYING 0.05
+/* Copies that lose less than this part to the best of them are as fast as it. */
+#define LITTLE 0.2
 /* A batch is copied in pieces of this many bytes. */
 #define BATCH ((double)BP_LARGE_COPY)
 
@@ -108,6 +112,31 @@ static void small_copies(const struct finding *finding) {
                         1e6 * latency_s, 1e6 * transfer->small_s / count));
 }
 
+/* Where every copy used pageable memory, the best of them says nothing about pinned memory. */
+static bool knows_pinned(const struct finding *finding) {
+    const struct bp_model *model = finding->model;
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *other = &model->transfers[i];
+        if (other->device == finding->transfer->device &&
+            other->direction == finding->transfer->direction && !is_pageable(other))
+            return true;
+    }
+    return false;
+}
+
+static void unknown_saving(const struct finding *finding, double bytes) {
+    struct bp_model *model = finding->model;
+    double exposed_s = large_exposed_s(finding->transfer);
+    if (exposed_s < WORTH_TRYING * model->wall_s)
+        return;
+    bp_advise_remark(
+        model,
+        bp_make_text("%s: copies %s use pageable memory, %.1f MB in %.3g s", finding->caller,
+                     direction_words[finding->transfer->direction], bytes / 1e6, exposed_s),
+        bp_make_text("no copy used pinned memory, so what it would save is not known; it needs no "
+                     "staging and can be asynchronous: try cudaHostAlloc or pin_memory"));
+}
+
 static void pageable_copies(const struct finding *finding) {
     const struct bp_model_transfer *transfer = finding->transfer;
     if (!is_pageable(transfer) || transfer->bytes == transfer->small_bytes)
@@ -115,6 +144,10 @@ static void pageable_copies(const struct finding *finding) {
     double large_s = transfer->device_s - transfer->small_s;
     double bytes = (double)(transfer->bytes - transfer->small_bytes);
     double saves_s = large_exposed_s(transfer) - ideal_s(finding, bytes, 0);
+    if (saves_s < LITTLE * large_exposed_s(transfer) && !knows_pinned(finding)) {
+        unknown_saving(finding, bytes);
+        return;
+    }
     advise(
         finding, saves_s, transfer->bytes - transfer->small_bytes,
         bp_make_text("%s: copies %s use pageable memory, %.1f MB", finding->caller,

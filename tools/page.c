@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/page.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -150,13 +151,33 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
     pad(page, width - full - (rest > 0));
 }
 
+static bool is_unit(const char *word, size_t length) {
+    static const char *const words[] = {"%",  "s",  "ms", "µs", "us",   "ns",
+                                        "kB", "MB", "GB", "B",  "GB/s", "MB/s"};
+    while (length > 0 && strchr(",;:.)", word[length - 1]))
+        length--;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+/* A word, and with a number its unit: a line does not end between the two. */
+static size_t piece_length(const char *text) {
+    size_t length = strcspn(text, " ");
+    if (length == 0 || text[length] != ' ' || !isdigit((unsigned char)text[length - 1]))
+        return length;
+    size_t next = strcspn(text + length + 1, " ");
+    return is_unit(text + length + 1, next) ? length + 1 + next : length;
+}
+
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
     int lead = (int)strspn(text, " ");
     int column = fprintf(page->out, "%*s", lead, "");
     bool begun = false;
     text += lead;
     while (*text) {
-        size_t length = strcspn(text, " ");
+        size_t length = piece_length(text);
         char word[512];
         snprintf(word, sizeof(word), "%.*s", (int)length, text);
         int columns = bp_page_columns(word);
