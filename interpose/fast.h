@@ -17,18 +17,24 @@ static inline struct bp_edge *bp_fast_edge(const struct bp_thread *thread, uint6
     return &local->edges[offset / sizeof(struct bp_edge) & (BP_EDGES - 1)];
 }
 
+static inline int bp_fast_is(const struct bp_edge *edge, uint64_t parent,
+                             const struct bp_stub *stub) {
+    return edge->parent == parent && edge->stub == (uint64_t)stub;
+}
+
 /* The node of the call; 0: nobody has looked it up lately. The node is taken before the key: a
  * handler may replace both. */
 static inline uint64_t bp_fast_node(const struct bp_thread *thread, uint64_t parent,
                                     const struct bp_stub *stub) {
     const struct bp_edge *edge = bp_fast_edge(thread, parent, stub);
-    for (int place = 0; place < 2; place++, edge = bp_edge_neighbour(edge)) {
-        uint64_t node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        if (__builtin_expect(!((edge->parent ^ parent) | (edge->stub ^ (uint64_t)stub)), 1))
-            return node;
-    }
-    return 0;
+    uint64_t node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(bp_fast_is(edge, parent, stub), 1))
+        return node;
+    edge = bp_edge_neighbour(edge);
+    node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return bp_fast_is(edge, parent, stub) ? node : 0;
 }
 
 /* bp_bucket() of less than 2^48 ticks: the exponent of a double and the first bit after the point.
@@ -44,8 +50,8 @@ static inline uint32_t bp_fast_bucket(uint64_t ticks) {
 /* `sp` as for bp_source_enter, aligned to 8. NULL: nothing is done, bp_source_enter has to be
  * asked. Not for a thread that has no ledger yet, nor with another clock than the time stamp
  * counter. */
-static inline struct bp_entry *bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub,
-                                             uint64_t sp) {
+static inline __attribute__((always_inline)) struct bp_entry *
+bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
     struct bp_entry *parent = (struct bp_entry *)thread->current;
     struct bp_entry *entry = (struct bp_entry *)__atomic_load_n(&thread->free, __ATOMIC_RELAXED);
     if (__builtin_expect(parent->sp <= sp || !entry, 0))
