@@ -15,7 +15,7 @@ medians are of rounds whose bare answers are within 6 % of the best. The program
 over its solvers, as it runs in earnest: asked for one solver only, each began with the caches that
 the others had filled (3 to 4 % more). The least answers of each solver are added up, over some
 starts of all subjects; "again" is bare once more. Samples are rarely in them. Processes are medians
-over the quieter half of the turns.
+over the half of the turns whose bare runs before and after differ least.
 """
 import argparse
 import os
@@ -182,7 +182,7 @@ def in_turns(commands, directory):
         before = wall(commands["bare"], directory)
         answers = {n: wall(c, directory) for n, c in commands.items() if n not in ("bare", "cProfile")}
         rows.append((before, wall(commands["bare"], directory), answers))
-    return sorted(rows, key=lambda row: max(row[:2]))[:TURNS // 2 + 1]
+    return sorted(rows, key=lambda row: abs(row[0] - row[1]))[:TURNS // 2 + 1]
 
 
 def bench_process(python, where, directory):
