@@ -119,7 +119,7 @@ static int is_plain(const struct input *input) {
     if (input->values != 1 || input->size == 0 || input->size >= BP_TASK_TEXT)
         return 0;
     for (uint64_t i = 0; i < input->size; i++)
-        if (input->head[i] < ' ' || input->head[i] == 0x7f)
+        if ((unsigned char)input->head[i] < ' ' || input->head[i] == 0x7f)
             return 0;
     return 1;
 }

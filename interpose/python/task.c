@@ -225,10 +225,10 @@ struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
 static int describe(const struct bp_py_call *call, const struct bp_task_role *role,
                     char text[BP_TASK_TEXT]) {
     text[0] = '\0';
-    if (role->flags & BP_FUNC_INPUT)
-        return bp_task_wants_input(bp_self) && bp_py_input_print(call, text);
     if (!types.str)
         find_types(call->code);
+    if (role->flags & BP_FUNC_INPUT)
+        return bp_task_wants_input(bp_self) && bp_py_input_print(call, text);
     find_id(call, role, text);
     return 1;
 }

@@ -7,6 +7,7 @@ import subprocess
 from harness import BIN, check, execute, subject
 
 PHASE, FAILED, NVTX, API, UNFINISHED, DETAILED, ELSEWHERE = (1 << i for i in range(7))
+INPUT = 0x100
 
 
 def profiles(run):
@@ -26,8 +27,8 @@ def record(argv, rules=None, status=0, env=None, **how):
     return profiles(run)
 
 
-def ids(profile):
-    return [task["id"] for task in profile["tasks"]]
+def ids(profile, wanted=lambda flags: True):
+    return [task["id"] for task in profile["tasks"] if wanted(task["flags"])]
 
 
 def calls(task):

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import pythons  # noqa: E402
 from harness import case, check, equal, execute, main  # noqa: E402
-from tasks import DETAILED, FAILED, UNFINISHED, calls, check_sums, ids, profiles  # noqa: E402
+from tasks import DETAILED, FAILED, INPUT, PHASE, UNFINISHED, calls, check_sums, ids, profiles  # noqa: E402
 
 SUBJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "subjects",
                        "tasks_python.py")
@@ -66,6 +66,25 @@ def left_by_an_exception(run):
     check_sums(profile)
     equal("failed", [(t["id"], t["flags"] & FAILED) for t in profile["tasks"]],
           [("a", FAILED), ("b", FAILED), ("fine", 0)])
+
+
+@every
+def inputs_of_generators(run):
+    """All arguments of an outermost call, if each can be compared; never as a task or a phase."""
+    profile, = run("generators")
+    check(all(t["flags"] & PHASE for t in profile["tasks"] if t["flags"] & INPUT), "flags")
+    equal("tasks", ids(profile, lambda flags: not flags & PHASE), ["within"] * 16)
+    got = [(t["func"], t["id"]) for t in profile["tasks"] if t["flags"] & INPUT]
+    equal("again", got[:5], got[5:10])
+    texts = [text.split(" #")[0] for _, text in got]
+    equal("texts", texts[:5], ["a line...", "a line...", "x = 1...", "rest...", "größe"])
+    equal("different", len(set(got[:5])), 5)
+    equal("what cannot be compared is none, what it calls is", got[10:17],
+          [("inline_variables", "known")] * 7)
+    equal("empty", (got[17][0], texts[17]), ("expand_solver", "..."))
+    equal("all", len(got), 18)
+    profile, = run("generators", "generator=none")
+    check(not any(t["flags"] & INPUT for t in profile["tasks"]), "there is none")
 
 
 @every

@@ -96,6 +96,36 @@ def others():
         run_one(i)
 
 
+def expand_solver(source, level=1, *rest, deep=False):
+    """source is used by an inner function: it is in a cell."""
+    def inner():
+        return source
+    inline_variables(source)
+    batt("within", 1)
+    return inner()
+
+
+def inline_variables(source):
+    return dsl.step(source)
+
+
+def generate_code(odd, **options):
+    return dsl.step(1)
+
+
+def generators():
+    for _ in range(2):
+        expand_solver("a line")
+        expand_solver("a line", 2)
+        expand_solver("x = 1\n" * 30)
+        expand_solver("rest", 1, (1, None), b"bytes", deep=True)
+        inline_variables("größe")
+    for unknown in (Odd("odd"), Number(3), [1], {"id": 1}, 1.5, 10 ** 30, (1, [2])):
+        expand_solver("known", unknown)
+    expand_solver(source="")
+    generate_code(1)
+
+
 def work(number):
     for i in range(4):
         batt("%d-%d" % (number, i), 3)
