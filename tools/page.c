@@ -61,7 +61,10 @@ const char *bp_page_estimate(const struct bp_page *page, double s, double error_
     int i = unit_of(s, &decimals);
     snprintf(error, sizeof(error), "%.*f", decimals, error_s / units[i].size);
     bool shows = strspn(error, "0.") < strlen(error) && s >= 0.5e-9;
-    snprintf(text, 64, "%s%s%s", value, shows ? page->utf8 ? " ± " : " +- " : "",
+    const char *sign = !shows ? "" : page->utf8 ? " ± " : " +-";
+    int before = BP_PAGE_VALUE - bp_page_columns(value);
+    int after = BP_PAGE_ESTIMATE - BP_PAGE_VALUE - bp_page_columns(sign);
+    snprintf(text, 64, "%*s%s%s%-*s", before > 0 ? before : 0, "", value, sign, after,
              shows ? error : "");
     return text;
 }

@@ -22,7 +22,10 @@ void bp_page_init(struct bp_page *page, FILE *out);
 
 /* "1.23 s", "45.6 ms", "789 µs", "12 ns"; "0" for nothing. */
 const char *bp_page_time(const struct bp_page *page, double s, char text[32]);
-/* "1.23 s ± 0.05"; the time alone where the error is too small to show. */
+/* "  1.23 s ± 0.05 ": BP_PAGE_ESTIMATE columns, of which the time has the first BP_PAGE_VALUE, so
+ * that signs stand below each other; the time alone where the error is too small to show. */
+#define BP_PAGE_VALUE 8
+#define BP_PAGE_ESTIMATE 16
 const char *bp_page_estimate(const struct bp_page *page, double s, double error_s, char text[64]);
 /* "1,234,567" */
 const char *bp_page_count(uint64_t count, char text[32]);

@@ -24,7 +24,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_report_part(model, part, label, sizeof(label));
     fputs("  ", page->out);
     bp_page_left(page, label, 48);
-    bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text), 16);
+    bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text),
+                  BP_PAGE_ESTIMATE);
     bp_page_right(page, bp_page_share(part->wall_s, model->wall_s, share), 14);
     fputc('\n', page->out);
     bp_report_callers(model, part->callers, part->caller_count, part->self_s, callers + 4,
@@ -41,8 +42,8 @@ void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *mode
         if (shown++ == 0) {
             fputc('\n', page->out);
             bp_page_heading(page, "Counted as DSL above, but code of others");
-            bp_page_right(page, "thread time", 26);
-            bp_page_right(page, "of wall", 14);
+            bp_page_right(page, "thread time", 26 - BP_PAGE_ESTIMATE + BP_PAGE_VALUE);
+            bp_page_right(page, "of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE);
             fputc('\n', page->out);
         }
         print_row(page, model, &model->parts[i]);

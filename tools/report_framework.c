@@ -16,11 +16,11 @@
 /* Smaller ones are shown only where there is little else. */
 #define SMALLEST_PART 0.005
 #define DETAIL_ROWS 3
+#define DETAIL_PART 0.05 /* of the group */
 /* Of the wall; nobody can change the latter. */
 #define LEAST_IDLE 0.0005
 #define LEAST_START 0.001
 #define LABEL 48
-#define TIME 16
 
 /* A line of the section: a group, or a function without one. */
 struct entry {
@@ -38,7 +38,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model, 
     fputs("  ", page->out);
     bp_page_left(page, label, LABEL);
     bp_page_right(page, entry->s < 0 ? "" : bp_page_estimate(page, entry->s, entry->error_s, text),
-                  TIME);
+                  BP_PAGE_ESTIMATE);
     bp_page_right(page, bp_page_share(entry->wall_s, model->wall_s, share), 14);
     fputc('\n', page->out);
 }
@@ -87,6 +87,11 @@ static void print_callers(const struct bp_page *page, const struct bp_model *mod
         bp_page_wrap(page, text, 6);
 }
 
+/* A time that may as well be nothing. */
+static bool says_nothing(double s, double error_s) {
+    return error_s > s;
+}
+
 /* Waiting and CUDA's calls have lines of their own. */
 static bool is_running(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
@@ -94,20 +99,36 @@ static bool is_running(const struct bp_model *model, const struct bp_part *part)
            part->self_s > 0;
 }
 
+/* The last cell of a line: nothing stands to the right of it. */
+static void end_with_time(const struct bp_page *page, double s, double error_s) {
+    char text[64];
+    bp_page_estimate(page, s, error_s, text);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    fprintf(page->out, "%.*s\n", (int)length, text);
+}
+
+/* A part that says nothing may be larger than the ones after it: small ones alone would mislead. */
 static void print_parts(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_group *group) {
     uint32_t shown = 0;
+    double least_s = 0;
     for (uint32_t i = 0; i < group->part_count && shown < DETAIL_ROWS; i++) {
         const struct bp_part *part = &group->parts[i];
         char label[400];
-        char text[64];
         if (!is_running(model, part))
             continue;
+        if (says_nothing(part->self_s, part->error_s)) {
+            least_s = DETAIL_PART * group->self_s;
+            continue;
+        }
+        if (part->self_s < least_s)
+            break;
         bp_report_part(model, part, label, sizeof(label));
         fputs("    ", page->out);
         bp_page_left(page, label, LABEL - 2);
-        bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text), TIME);
-        fputc('\n', page->out);
+        end_with_time(page, part->self_s, part->error_s);
         shown++;
     }
 }
@@ -181,12 +202,15 @@ static void print_entries(const struct bp_page *page, const struct bp_model *mod
     uint32_t count;
     struct entry *entries = make_entries(model, &count);
     struct entry rest = {0};
+    uint32_t shown = 0;
     uint32_t left = 0;
     char label[64];
     for (uint32_t i = 0; i < count; i++) {
         bool large = entries[i].wall_s >= SMALLEST_PART * model->wall_s;
-        if (i < ENTRY_ROWS && (large || i < LEAST_ROWS)) {
+        if (shown < ENTRY_ROWS && (large || shown < LEAST_ROWS) &&
+            !says_nothing(entries[i].s, entries[i].error_s)) {
             print_entry(page, model, &entries[i]);
+            shown++;
             continue;
         }
         left++;
@@ -204,13 +228,11 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
     char name[256];
     char label[320];
     char count[32];
-    char text[32];
     snprintf(label, sizeof(label), "%s, %s call%s", function_label(function, name, sizeof(name)),
              bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
     fputs("    ", page->out);
     bp_page_left(page, label, LABEL - 2);
-    bp_page_right(page, bp_page_time(page, s, text), TIME);
-    fputc('\n', page->out);
+    end_with_time(page, s, 0);
 }
 
 static void print_waits(const struct bp_page *page, const struct bp_model *model,
@@ -265,8 +287,8 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
     uint32_t *order = bp_report_order(model, "self", &count);
     fputc('\n', page->out);
     bp_page_heading(page, "Framework");
-    bp_page_right(page, "thread time", 57);
-    bp_page_right(page, "of wall", 14);
+    bp_page_right(page, "thread time", 57 - BP_PAGE_ESTIMATE + BP_PAGE_VALUE);
+    bp_page_right(page, "of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE);
     fputc('\n', page->out);
     print_entries(page, model);
     print_cuda(page, model, order, count);

@@ -15,6 +15,7 @@
 
 #define BUCKETS 8
 #define BAR 44
+#define LABEL 18
 
 static void cell_time(const struct bp_page *page, double s, int width) {
     char text[32];
@@ -26,6 +27,16 @@ const char *bp_task_label(const struct bp_model_task *task, char *text, size_t s
         snprintf(text, size, "%s", task->id);
     else
         snprintf(text, size, "%s at %.3f s", task->name, task->start_s);
+    return text;
+}
+
+/* The start is told as exactly as there is room for it, or not at all: half a number is none. */
+static const char *fit_label(const struct bp_model_task *task, char *text, size_t size, int width) {
+    bp_task_label(task, text, size);
+    for (int digits = 2; bp_page_columns(text) > width && !task->id[0] && digits >= 0; digits--)
+        snprintf(text, size, "%s at %.*f s", task->name, digits, task->start_s);
+    if (bp_page_columns(text) > width && !task->id[0])
+        snprintf(text, size, "%s", task->name);
     return text;
 }
 
@@ -168,7 +179,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_model_task *task) {
     char text[300];
     fprintf(page->out, "%s ", marks(task));
-    bp_page_left(page, bp_task_label(task, text, sizeof(text)), 18);
+    bp_page_left(page, fit_label(task, text, sizeof(text), LABEL), LABEL);
     snprintf(text, sizeof(text), "%d",
              task->thread == BP_NO_THREAD ? 0 : model->thread_list[task->thread].source->info.tid);
     bp_page_right(page, task->thread == BP_NO_THREAD ? "?" : text, 8);
