@@ -111,6 +111,37 @@ def killed_while_a_task_computes():
     check("unfinished: hangs, " in text and "run_one, task hangs" in text, text)
 
 
+SLEEPS = """
+import time
+def run_one(task_id, s):
+    end = time.perf_counter() + 0.005
+    while time.perf_counter() < end:
+        pass
+    if s:
+        time.sleep(s)
+for k in range(12):
+    run_one("t%d" % k, 0.5 if k == 6 else 0)
+"""
+
+
+@case
+def a_task_that_sleeps():
+    """Nobody was busy meanwhile, so the wall is its time: in every figure the same."""
+    run = execute([PYTHON, "-c", SLEEPS], True, how="run",
+                  options=["-q", "--task", "__main__:run_one"])
+    report, dropped = run.report("--budget", "1h"), run.report("--drop-outliers")
+    task = [task for task in report["tasks"]["outliers"] if task["id"] == "t6"][0]
+    cost_s = task["wall_s"] + task["idle_s"]
+    check(abs(cost_s - task["duration_s"]) < 0.02 * task["duration_s"], "%r" % task)
+    out_s = report["tasks"]["outlier_wall_s"]
+    left_s = dropped["wall_s"]
+    check(abs(report["wall_s"] - left_s - out_s) < 1e-6, "dropped: %r" % left_s)
+    advice = [row for row in report["advice"] if "outlier" in row["what"]][0]
+    check(0.9 * cost_s < advice["saves_s"] <= out_s, "%r of %r" % (advice, cost_s))
+    then_s = [row["run_s"] for row in report["budget"]["list"] if row["change"] == advice["what"]]
+    check(abs(report["wall_s"] - advice["saves_s"] - then_s[0]) < 1e-6, "budget: %r" % then_s)
+
+
 @case
 def time_on_a_device():
     """What CUDA calls took in each task is what their nodes got in it."""
