@@ -10,6 +10,7 @@
 
 #include "tools/advise.h"
 #include "tools/memory.h"
+#include "tools/page.h"
 
 /* One call. */
 struct call {
@@ -80,6 +81,7 @@ static void advise(struct bp_model *model, const struct call *calls, uint32_t co
     double saves_s = 0;
     const char *again = NULL;
     char others[96] = "";
+    char text[32];
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(calls[i].input, calls[i - 1].input) != 0) {
             inputs++;
@@ -91,8 +93,9 @@ static void advise(struct bp_model *model, const struct call *calls, uint32_t co
     if (!again)
         return;
     if (function->calls > count)
-        snprintf(others, sizeof(others), "; %llu more calls were within others or not comparable",
-                 (unsigned long long)function->calls - count);
+        snprintf(others, sizeof(others), "; %s more %s within others or not comparable",
+                 bp_page_count(function->calls - count, text),
+                 function->calls - count == 1 ? "call was" : "calls were");
     bp_advise(model, calls[0].function, saves_s, 0,
               bp_make_text("%s generates code %u times for %u %s%s", function->name, count, inputs,
                            calls[0].task || function->module[0] ? "input" : "first argument",

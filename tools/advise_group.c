@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/advise.h"
+#include "tools/page.h"
 
 /* A Python call of a native function through ctypes or an extension costs about this much more than
  * the function itself; a call of a Python function about a third of it (CPython 3.11). */
@@ -59,10 +60,12 @@ void bp_advise_logging(struct bp_model *model) {
     if (!group)
         return;
     const char *caller = caller_of(model, group);
+    char calls[32];
     advise_group(model, group, group->wall_s,
-                 group->calls ? bp_make_text("logging: %llu calls, most of them from %s",
-                                             (unsigned long long)group->calls, caller)
-                              : bp_make_text("logging: most of it called from %s", caller),
+                 group->calls == 1 ? bp_make_text("logging: 1 call, from %s", caller)
+                 : group->calls    ? bp_make_text("logging: %s calls, most of them from %s",
+                                                  bp_page_count(group->calls, calls), caller)
+                                   : bp_make_text("logging: most of it called from %s", caller),
                  bp_make_text("raise the level, or ask whether it is enabled before the message is "
                               "made; inside a DSL function it is paid for every call"));
 }
@@ -165,13 +168,14 @@ void bp_advise_tiny_functions(struct bp_model *model) {
     }
     if (!worst)
         return;
+    char calls[32];
     bp_advise(model, (uint32_t)(worst - model->functions), sum_s, 0,
               count == 1 ? bp_make_text("%s, a tiny function, is called from Python", worst->name)
                          : bp_make_text("%s and %u more tiny function%s are called from Python",
                                         worst->name, count - 1, count == 2 ? "" : "s"),
-              bp_make_text("%llu calls of %.0f ns each: the call costs more than the work; do "
+              bp_make_text("%s calls of %.0f ns each: the call costs more than the work; do "
                            "several in one call",
-                           (unsigned long long)worst->calls,
+                           bp_page_count(worst->calls, calls),
                            1e9 * worst->self_s / (double)worst->calls));
 }
 

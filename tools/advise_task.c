@@ -9,6 +9,7 @@
 
 #include "tools/advise.h"
 #include "tools/memory.h"
+#include "tools/page.h"
 #include "tools/statistics.h"
 
 /* Own cost above this part of thread time has changed what was measured. */
@@ -127,18 +128,19 @@ static char *progress_text(const struct bp_model *model, bool killed) {
     const struct bp_task_summary *summary = &model->task_summary;
     const struct bp_model_task *longest = longest_unfinished(model);
     uint64_t ended = summary->ended + summary->folded;
-    unsigned long long count = ended;
+    char count[32];
+    bp_page_count(ended, count);
     const char *words = killed ? "what it had still to do is not in here"
                                : "whether it did all its work is not known from that";
     if (longest)
-        return bp_make_text("%s: %llu task%s ended, %u %s still running, %s for %.3g s", words,
-                            count, count == 1 ? "" : "s", summary->unfinished,
+        return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %.3g s", words, count,
+                            ended == 1 ? "" : "s", summary->unfinished,
                             summary->unfinished == 1 ? "was" : "were", name_of(longest),
                             longest->duration_s);
     if (ended == 1)
         return bp_make_text("%s; its one task ended", words);
     if (ended)
-        return bp_make_text("%s; all %llu tasks that began have ended", words, count);
+        return bp_make_text("%s; all %s tasks that began have ended", words, count);
     return bp_make_text("%s", words);
 }
 

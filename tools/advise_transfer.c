@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/advise.h"
+#include "tools/page.h"
 
 /* Fewer small copies than this are set-up, not a habit. */
 #define MANY 50
@@ -93,6 +94,7 @@ static double latency_of(const struct finding *finding) {
 /* Batching saves the latency of all copies but one per batch, as far as it was exposed, and the
  * calls. */
 static void small_copies(const struct finding *finding) {
+    char text[32];
     const struct bp_model_transfer *transfer = finding->transfer;
     double count = (double)transfer->small_count;
     if (transfer->small_count < MANY || !(transfer->device_s > 0) ||
@@ -103,8 +105,8 @@ static void small_copies(const struct finding *finding) {
     double each_s = latency_s * transfer->exposed_s / transfer->device_s + call_s(finding);
     double saves_s = (count - batches) * each_s;
     advise(finding, saves_s, transfer->small_bytes,
-           bp_make_text("%s: %llu small copies %s, %.0f bytes on average", finding->caller,
-                        (unsigned long long)transfer->small_count,
+           bp_make_text("%s: %s small copies %s, %.0f bytes on average", finding->caller,
+                        bp_page_count(transfer->small_count, text),
                         direction_words[transfer->direction],
                         (double)transfer->small_bytes / count),
            bp_make_text("each costs its latency (%.1f of %.1f us), not its bytes; gather them and "
@@ -176,14 +178,15 @@ static void synchronous_copies(const struct finding *finding) {
 }
 
 static void migrations(const struct finding *finding) {
+    char text[32];
     const struct bp_model_transfer *transfer = finding->transfer;
     if (transfer->source != BP_MEMORY_MANAGED || transfer->count == 0)
         return;
     double cost_s = transfer->exposed_s + transfer->faulted_s;
     double saves_s = cost_s - ideal_s(finding, (double)transfer->bytes, 1);
     advise(finding, saves_s, transfer->bytes,
-           bp_make_text("managed memory: %llu migrations %s, %.1f MB",
-                        (unsigned long long)transfer->count, direction_words[transfer->direction],
+           bp_make_text("managed memory: %s migrations %s, %.1f MB",
+                        bp_page_count(transfer->count, text), direction_words[transfer->direction],
                         (double)transfer->bytes / 1e6),
            bp_make_text("%.0f kB at a time on page faults; cudaMemPrefetchAsync moves them at once",
                         (double)transfer->bytes / (double)transfer->count / 1e3));
@@ -191,24 +194,26 @@ static void migrations(const struct finding *finding) {
 
 /* Known only if contents were hashed. */
 static void repeated_copies(const struct finding *finding) {
+    char text[32];
     const struct bp_model_transfer *transfer = finding->transfer;
     double rate = transfer->device_s > 0 ? transfer->exposed_s / transfer->device_s : 0;
     if (transfer->duplicates)
         advise(finding, transfer->duplicate_s * rate, transfer->duplicate_bytes,
-               bp_make_text("%s: %llu copies of content that was there already, %.1f MB",
-                            finding->caller, (unsigned long long)transfer->duplicates,
+               bp_make_text("%s: %s copies of content that was there already, %.1f MB",
+                            finding->caller, bp_page_count(transfer->duplicates, text),
                             (double)transfer->duplicate_bytes / 1e6),
                bp_make_text("keep it on the device"));
     if (transfer->round_trips)
         advise(finding, transfer->round_trip_s * rate, transfer->round_trip_bytes,
-               bp_make_text("%s: %llu copies came back unchanged, %.1f MB", finding->caller,
-                            (unsigned long long)transfer->round_trips,
+               bp_make_text("%s: %s copies came back unchanged, %.1f MB", finding->caller,
+                            bp_page_count(transfer->round_trips, text),
                             (double)transfer->round_trip_bytes / 1e6),
                bp_make_text("the host has these bytes already"));
 }
 
 /* Allocation synchronises and is slow: a program that allocates again and again need not. */
 static void allocations(struct bp_model *model, uint32_t number) {
+    char text[32];
     static const char *const words[] = {"cudaMalloc", "cudaFree",  "cudaHostAlloc",
                                         "cuMemAlloc", "cuMemFree", "cuMemHostAlloc"};
     const struct bp_function *function = &model->functions[number];
@@ -222,7 +227,7 @@ static void allocations(struct bp_model *model, uint32_t number) {
     saves_s *= 1 - 1 / (double)function->calls;
     advise(
         &finding, saves_s, 0,
-        bp_make_text("%s: called %llu times", function->name, (unsigned long long)function->calls),
+        bp_make_text("%s: called %s times", function->name, bp_page_count(function->calls, text)),
         bp_make_text("keep the memory, or take it from a pool (cudaMallocAsync)"));
 }
 

@@ -294,8 +294,8 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
     if (shown > top)
         fprintf(page->out, "  and %u more: --top %u\n", shown - top, shown);
     if (quiet)
-        fprintf(page->out, "%s  %u more differ in their number of calls, not in time: --json\n",
-                shown ? "" : "\n", quiet);
+        fprintf(page->out, "%s  %u more %s number of calls, not in time: --json\n",
+                shown ? "" : "\n", quiet, quiet == 1 ? "differs in its" : "differ in their");
 }
 
 static void print_next(const struct bp_page *page, const struct bp_diff *diff) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/model_internal.h"
+#include "tools/page.h"
 
 /* A thread that was blocked out of our sight less than this is noise of the CPU clock. */
 #define BLOCKED_S 0.01
@@ -103,6 +104,7 @@ static void note_lost(struct bp_model *model, const struct bp_model_process *pro
 }
 
 static void note_folded(struct bp_model *model) {
+    char text[32];
     uint64_t nodes = 0;
     uint64_t threads = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -111,12 +113,12 @@ static void note_folded(struct bp_model *model) {
     }
     if (nodes)
         bp_model_note(model,
-                      "%llu contexts were folded: a thread reached its limit of nodes, calls "
+                      "%s contexts were folded: a thread reached its limit of nodes, calls "
                       "below (folded) have lost their callers",
-                      (unsigned long long)nodes);
+                      bp_page_count(nodes, text));
     if (threads)
-        bp_model_note(model, "%llu short threads share the records of threads that ended before",
-                      (unsigned long long)threads);
+        bp_model_note(model, "%s short threads share the records of threads that ended before",
+                      bp_page_count(threads, text));
 }
 
 static const char *task_rules(const struct bp_profile *profile) {

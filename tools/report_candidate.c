@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/priority_internal.h"
 #include "tools/report_internal.h"
@@ -154,6 +155,17 @@ void bp_report_candidates(const struct bp_page *page, const struct bp_model *mod
     bp_priorities_free(priorities);
 }
 
+/* "1.4-1.5 times", "1.4 times"; false if it is none. */
+static bool gain_text(const struct bp_model *model, const struct bp_priorities *priorities,
+                      char *text, size_t size) {
+    char least[16], most[16];
+    snprintf(least, sizeof(least), "%.1f", model->wall_s / priorities->after_s[1]);
+    snprintf(most, sizeof(most), "%.1f", model->wall_s / priorities->after_s[0]);
+    bool same = strcmp(least, most) == 0;
+    snprintf(text, size, "%s%s%s times", least, same ? "" : "-", same ? "" : most);
+    return !same || strcmp(least, "1.0") != 0;
+}
+
 /* For the overview: one line, if there is something to say. */
 void bp_report_candidate_line(const struct bp_page *page, const struct bp_model *model,
                               const struct bp_report_settings *settings) {
@@ -162,10 +174,9 @@ void bp_report_candidate_line(const struct bp_page *page, const struct bp_model 
     while (count < priorities->candidate_count &&
            priorities->candidates[count].priority >= BP_MEDIUM)
         count++;
-    if (count)
-        fprintf(
-            page->out,
-            "  on a GPU %u of them might make the run %.1f-%.1f times as fast: --by candidate\n",
-            count, model->wall_s / priorities->after_s[1], model->wall_s / priorities->after_s[0]);
+    char text[40];
+    if (count && gain_text(model, priorities, text, sizeof(text)))
+        fprintf(page->out, "  on a GPU %u of them might make the run %s as fast: --by candidate\n",
+                count, text);
     bp_priorities_free(priorities);
 }

@@ -31,7 +31,7 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
         fputs("    ", page->out);
         bp_page_left(page, label, 30);
         bp_page_right(page, bp_page_count(rows[i].calls, text), 12);
-        fputs(" calls", page->out);
+        fputs(rows[i].calls == 1 ? " call " : " calls", page->out);
         bp_page_right(page, bp_page_time(page, rows[i].self_s, text), 10);
         fputs("  usually", page->out);
         bp_page_right(page, bp_page_time(page, usual_s, text), 9);

@@ -27,7 +27,7 @@ def program(report):
 def small_copies():
     small, gathered = run(1), run(512)
     first = next(row for row in small["advice"] if row["level"] != "warning")
-    check("%d small copies" % COUNT in first["what"], "first: %r" % first)
+    check("{:,} small copies".format(COUNT) in first["what"], "first: %r" % first)
     measured = program(small) - program(gathered)
     check(abs(first["saves_s"] - measured) <= 0.1 * measured,
           "saves %.4f s, fixing it saved %.4f s" % (first["saves_s"], measured))
