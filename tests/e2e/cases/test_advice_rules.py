@@ -119,7 +119,7 @@ def tiny_functions():
     library = subject("libdsltwice.so")
     row = need(record(use % (library, "tiny", 50000)), "tiny function")
     check(row["what"] == "tiny, a tiny function, is called from Python" and
-          "50000 calls" in row["why"], "%r" % row)
+          "50,000 calls" in row["why"], "%r" % row)
     equal("saves", round(row["saves_s"], 6), 50000 * 0.3e-6)
     for script in use % (library, "tiny", 5000), use % (library, "walk", 12000):
         check(not find(record(script), "tiny function"), "%r is none" % script)
