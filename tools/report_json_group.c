@@ -77,6 +77,22 @@ json_t *bp_report_json_groups(const struct bp_model *model) {
     return list;
 }
 
+/* What most of the part's time was for: the same function may serve several purposes. */
+static const char *purpose_of(const struct bp_model *model, const struct bp_part *part) {
+    const char *most = model->functions[part->function].group;
+    double most_s = 0;
+    for (uint32_t i = 0; i < model->group_count; i++)
+        for (uint32_t k = 0; k < model->groups[i].part_count; k++) {
+            const struct bp_part *other = &model->groups[i].parts[k];
+            if (other->function != part->function || other->kind != part->kind ||
+                other->category != part->category || !(other->self_s > most_s))
+                continue;
+            most = model->groups[i].name;
+            most_s = other->self_s;
+        }
+    return most;
+}
+
 /* Functions of the framework that are neither waits nor CUDA's, exact and sampled. */
 json_t *bp_report_json_framework_functions(const struct bp_model *model) {
     json_t *list = json_array();
@@ -88,7 +104,7 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         json_t *object = json_object();
         bp_report_json_name(object, function);
         bp_json_set_text(object, "library", function->library);
-        bp_json_set_text(object, "group", function->group);
+        bp_json_set_text(object, "group", purpose_of(model, part));
         json_object_set_new(object, "sampled", json_boolean(part->kind == BP_PART_SAMPLED));
         json_object_set_new(object, "blocked", json_boolean(part->kind == BP_PART_BLOCKED));
         bp_json_set(object, "s", part->self_s);
