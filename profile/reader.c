@@ -282,6 +282,14 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile);
 }
 
+const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *profile,
+                                                     uint32_t slot) {
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        if (profile->threads[i].slot == slot)
+            return &profile->threads[i];
+    return NULL;
+}
+
 const char *bp_profile_string(const struct bp_profile *profile, uint32_t index) {
     return index < profile->string_size ? profile->strings + index : "";
 }

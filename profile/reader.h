@@ -96,6 +96,10 @@ void bp_profile_free(struct bp_profile *profile);
 /* Borrowed; "" for an index outside. */
 const char *bp_profile_string(const struct bp_profile *profile, uint32_t index);
 
+/* The thread of a slot; NULL if it was not read. */
+const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *profile,
+                                                     uint32_t slot);
+
 /* The sum of a node's histogram and its aborted calls. */
 uint64_t bp_node_calls(const struct bp_node *node);
 

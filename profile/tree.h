@@ -49,9 +49,9 @@ struct bp_tree_step {
     uint64_t idle; /* ticks with no busy thread that this step brings to an end */
 };
 
-/* Advance the page to `ticks` and change n by `change`. */
-static inline struct bp_tree_step bp_tree_advance(struct bp_tree *tree, uint64_t ticks,
-                                                  int change) {
+/* The page at `ticks`, n changed by `change`, and the bits of `set` in its time. */
+static inline struct bp_tree_step bp_tree_move(struct bp_tree *tree, uint64_t ticks, int change,
+                                               uint64_t set) {
     struct bp_tree_word old = {__atomic_load_n(&tree->word.v, __ATOMIC_RELAXED),
                                __atomic_load_n(&tree->word.time_n, __ATOMIC_RELAXED)};
     struct bp_tree_word next;
@@ -59,23 +59,21 @@ static inline struct bp_tree_step bp_tree_advance(struct bp_tree *tree, uint64_t
     do {
         next = bp_tree_at(old, tree->start, ticks, &step.idle);
         int64_t n = (int64_t)(next.time_n & BP_TREE_N_MASK) + change;
-        next.time_n = (next.time_n & ~(uint64_t)BP_TREE_N_MASK) | (uint64_t)(n < 0 ? 0 : n);
+        next.time_n = (next.time_n & ~(uint64_t)BP_TREE_N_MASK) | (uint64_t)(n < 0 ? 0 : n) | set;
     } while (!bp_tree_exchange(&tree->word, &old, next));
     step.v = next.v;
     return step;
 }
 
+/* Advance the page to `ticks` and change n by `change`. */
+static inline struct bp_tree_step bp_tree_advance(struct bp_tree *tree, uint64_t ticks,
+                                                  int change) {
+    return bp_tree_move(tree, ticks, change, 0);
+}
+
 /* The run is over: nobody has a part of what comes after. */
 static inline struct bp_tree_step bp_tree_close(struct bp_tree *tree, uint64_t ticks) {
-    struct bp_tree_word old = {__atomic_load_n(&tree->word.v, __ATOMIC_RELAXED),
-                               __atomic_load_n(&tree->word.time_n, __ATOMIC_RELAXED)};
-    struct bp_tree_word last;
-    struct bp_tree_step step;
-    do {
-        last = bp_tree_at(old, tree->start, ticks, &step.idle);
-        last.time_n |= ~(uint64_t)BP_TREE_N_MASK;
-    } while (!bp_tree_exchange(&tree->word, &old, last));
-    step.v = last.v;
+    struct bp_tree_step step = bp_tree_move(tree, ticks, 0, ~(uint64_t)BP_TREE_N_MASK);
     tree->closed_idle = step.idle;
     tree->closed = ticks;
     return step;

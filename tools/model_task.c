@@ -81,19 +81,11 @@ static void describe(struct bp_model *model, struct bp_task_source *source,
         task->name = model->functions[task->function].name;
 }
 
-static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
-                                                   uint32_t slot) {
-    for (uint32_t i = 0; i < profile->thread_count; i++)
-        if (profile->threads[i].slot == slot)
-            return &profile->threads[i];
-    return NULL;
-}
-
 /* A task that never ended lasted for as long as its process lived. The file of one that was killed
  * knows only when it last did something; the innermost call has the time since. */
 static void extend(const struct bp_model_process *process, struct bp_task *task) {
     struct bp_profile *profile = process->profile;
-    const struct bp_profile_thread *thread = find_thread(profile, task->thread);
+    const struct bp_profile_thread *thread = bp_profile_thread_at(profile, task->thread);
     if (!(task->flags & BP_TASK_UNFINISHED) || task->end >= process->end || !thread ||
         thread->info.state != BP_THREAD_LIVE || thread->open_count == 0)
         return;

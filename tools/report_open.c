@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
 #include "tools/report_internal.h"
 #include "tools/report_task.h"
 
@@ -22,18 +21,6 @@ static const struct bp_function *innermost(const struct bp_model *model,
     return NULL;
 }
 
-static bool is_open(const struct bp_model_task *task) {
-    return task->unfinished && task->parent == BP_NO_TASK && !task->dropped;
-}
-
-static int compare_tasks(const void *a, const void *b, void *data) {
-    const struct bp_model_task *x = &((const struct bp_model_task *)data)[*(const uint32_t *)a];
-    const struct bp_model_task *y = &((const struct bp_model_task *)data)[*(const uint32_t *)b];
-    if (x->duration_s != y->duration_s)
-        return x->duration_s > y->duration_s ? -1 : 1;
-    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
 static void print_task(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_model_task *task) {
     const struct bp_function *function = innermost(model, task);
@@ -48,16 +35,15 @@ static void print_task(const struct bp_page *page, const struct bp_model *model,
 }
 
 void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model) {
-    uint32_t *order = bp_alloc(model->task_count, sizeof(*order));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (is_open(&model->tasks[i]))
-            order[count++] = i;
-    qsort_r(order, count, sizeof(*order), compare_tasks, model->tasks);
-    for (uint32_t i = 0; i < count && i < MOST_TASKS; i++)
-        print_task(page, model, &model->tasks[order[i]]);
-    if (count > MOST_TASKS)
-        fprintf(page->out, "  and %u more: --by task\n", count - MOST_TASKS);
+    uint32_t count, open = 0;
+    uint32_t *order = bp_task_order(model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bp_model_task *task = &model->tasks[order[i]];
+        if (task->unfinished && open++ < MOST_TASKS)
+            print_task(page, model, task);
+    }
+    if (open > MOST_TASKS)
+        fprintf(page->out, "  and %u more: --by task\n", open - MOST_TASKS);
     free(order);
 }
 

@@ -53,19 +53,11 @@ static void check_samples(const struct bp_profile *profile,
     }
 }
 
-static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
-                                                   uint32_t slot) {
-    for (uint32_t i = 0; i < profile->thread_count; i++)
-        if (profile->threads[i].slot == slot)
-            return &profile->threads[i];
-    return NULL;
-}
-
 static void check_tasks(const struct bp_profile *profile) {
     uint64_t details = 0;
     for (uint32_t i = 0; i < profile->task_count; i++) {
         const struct bp_task *task = &profile->tasks[i];
-        const struct bp_profile_thread *thread = find_thread(profile, task->thread);
+        const struct bp_profile_thread *thread = bp_profile_thread_at(profile, task->thread);
         promise(thread || task->thread == BP_NO_THREAD, "tasks have a thread or say so");
         promise(task->node == BP_NO_NODE || (thread && task->node < thread->node_count),
                 "tasks have a node or say so");

@@ -21,14 +21,6 @@ static void print_text(const char *name, const char *text, const char *after) {
     printf("\"%s", after);
 }
 
-static const struct bp_profile_thread *find_thread(const struct bp_profile *profile,
-                                                   uint32_t slot) {
-    for (uint32_t i = 0; i < profile->thread_count; i++)
-        if (profile->threads[i].slot == slot)
-            return &profile->threads[i];
-    return NULL;
-}
-
 static const char *func_name(const struct bp_profile *profile, uint32_t func) {
     return func < profile->func_count ? bp_profile_string(profile, profile->funcs[func].name) : "";
 }
@@ -41,7 +33,7 @@ static void print_node(const struct bp_profile *profile, const struct bp_profile
 }
 
 static void print_task(const struct bp_profile *profile, const struct bp_task *task) {
-    const struct bp_profile_thread *thread = find_thread(profile, task->thread);
+    const struct bp_profile_thread *thread = bp_profile_thread_at(profile, task->thread);
     printf("  {");
     print_text("func", func_name(profile, task->func), ", ");
     print_text("id", bp_profile_string(profile, task->id), ", ");
