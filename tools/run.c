@@ -131,9 +131,9 @@ struct run {
     struct bp_probe probe;
     char *environment[ENVIRONMENT + 1];
     size_t assigned;
-    char hooks[4096];  /* comma separated, for BATTPROF_HOOK */
-    char python[2048]; /* the same for BATTPROF_PYTHON */
-    char count[2048];  /* and BATTPROF_COUNT */
+    char hooks[4096];              /* comma separated, for BATTPROF_HOOK */
+    char python[LONGEST_VARIABLE]; /* the same for BATTPROF_PYTHON */
+    char count[LONGEST_VARIABLE];  /* and BATTPROF_COUNT */
     struct bp_task_rules tasks;
     char rate[16]; /* for BATTPROF_SAMPLE */
     char library[PATH_MAX];
@@ -146,51 +146,52 @@ struct run {
     uint64_t ended; /* ticks */
 };
 
+/* Words behind what is there, with commas between. Whether they fit. */
+static bool join(char *text, size_t size, const struct bp_words *words) {
+    size_t used = strlen(text);
+    for (size_t i = 0; i < words->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", words->word[i]);
+    return used < size;
+}
+
+/* Nothing before its colon, or behind. */
+static bool is_half(const char *word) {
+    const char *colon = strchr(word, ':');
+    return colon == word || (colon && !colon[1]);
+}
+
 static int check_hooks(struct run *run, struct bp_error *error) {
     const char *inherited = getenv("BATTPROF_HOOK");
-    size_t used = 0, size = sizeof run->hooks;
-    if (inherited && inherited[0])
-        used = (size_t)snprintf(run->hooks, size, "%s", inherited);
-    for (size_t i = 0; i < run->settings.hooks.count; i++) {
-        const char *word = run->settings.hooks.word[i], *colon = strchr(word, ':');
-        if (colon == word || (colon && !colon[1]))
+    const struct bp_words *words = &run->settings.hooks;
+    for (size_t i = 0; i < words->count; i++)
+        if (is_half(words->word[i]))
             return bp_error_set(error, BP_USAGE,
-                                "run: --hook '%s': write 'lib*.so*' or 'lib.so:sym*'", word);
-        if (used < size)
-            used += (size_t)snprintf(run->hooks + used, size - used, "%s%s", used ? "," : "", word);
-    }
-    if (used >= size)
+                                "run: --hook '%s': write 'lib*.so*' or 'lib.so:sym*'",
+                                words->word[i]);
+    size_t used = (size_t)snprintf(run->hooks, sizeof run->hooks, "%s", inherited ? inherited : "");
+    if (used >= sizeof run->hooks || !join(run->hooks, sizeof run->hooks, words))
         return bp_error_set(error, BP_USAGE, "run: the --hook patterns are too long together");
     return 0;
 }
 
 static int check_python(struct run *run, struct bp_error *error) {
-    size_t used = 0, size = sizeof run->python;
-    for (size_t i = 0; i < run->settings.python.count; i++) {
-        const char *word = run->settings.python.word[i];
-        if (strcmp(word, "none") == 0 && run->settings.python.count > 1)
+    const struct bp_words *words = &run->settings.python;
+    for (size_t i = 0; i < words->count; i++)
+        if (strcmp(words->word[i], "none") == 0 && words->count > 1)
             return bp_error_set(error, BP_USAGE, "run: --python none goes with no other --python");
-        if (used < size)
-            used +=
-                (size_t)snprintf(run->python + used, size - used, "%s%s", used ? "," : "", word);
-    }
-    if (used >= LONGEST_VARIABLE)
+    if (!join(run->python, sizeof run->python, words))
         return bp_error_set(error, BP_USAGE, "run: the --python globs are too long together");
     return 0;
 }
 
 static int check_count(struct run *run, struct bp_error *error) {
-    size_t used = 0, size = sizeof run->count;
-    for (size_t i = 0; i < run->settings.count.count; i++) {
-        const char *word = run->settings.count.word[i], *colon = strchr(word, ':');
-        if (colon == word || (colon && !colon[1]) || strpbrk(word, ", \t\n"))
+    const struct bp_words *words = &run->settings.count;
+    for (size_t i = 0; i < words->count; i++)
+        if (is_half(words->word[i]) || strpbrk(words->word[i], ", \t\n"))
             return bp_error_set(error, BP_USAGE,
                                 "run: --count '%s': write 'module:function*' or 'lib.so:sym*'",
-                                word);
-        if (used < size)
-            used += (size_t)snprintf(run->count + used, size - used, "%s%s", used ? "," : "", word);
-    }
-    if (used >= LONGEST_VARIABLE)
+                                words->word[i]);
+    if (!join(run->count, sizeof run->count, words))
         return bp_error_set(error, BP_USAGE, "run: the --count patterns are too long together");
     return 0;
 }
