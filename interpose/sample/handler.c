@@ -20,6 +20,9 @@
  * than so much CPU time, or two periods. A clock tick is 10 ms at most. */
 #define HEAVIEST 20000000
 
+/* A handler that took longer than this may have been off its CPU meanwhile. */
+#define LONG_US 50
+
 static void read_registers(struct bp_cfi_registers *registers, const ucontext_t *context) {
     static const uint8_t order[BP_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                            REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
@@ -48,6 +51,19 @@ static uint64_t weigh(const struct bp_thread *thread) {
     return weight < limit ? weight : limit;
 }
 
+/* The tick that brings a sample is also the moment when the scheduler gives the CPU to another
+ * thread: that time is not ours but of what was interrupted. */
+static uint64_t own_time(const struct bp_thread *thread, uint64_t begin) {
+    uint64_t ticks = bp_clock_now(bp_process.clock) - begin;
+    uint64_t per_us = bp_process.writer.header->ticks_per_s / 1000000;
+    if (ticks < LONG_US * per_us)
+        return ticks;
+    const struct bp_local *local = (const struct bp_local *)thread->local;
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - local->sampled_cpu;
+    uint64_t most = (cpu / 1000 + 1) * per_us;
+    return ticks < most ? ticks : most;
+}
+
 static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontext_t *context,
                  uint64_t begin) {
     struct bp_sampler *record = bp_sampling.record;
@@ -69,7 +85,7 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     uint32_t frame = bp_stack_fold(stack, thread);
     struct bp_sample *sample =
         frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_CPU);
-    uint64_t own = bp_clock_now(bp_process.clock) - begin;
+    uint64_t own = own_time(thread, begin);
     __atomic_fetch_add(&record->own_time, own, __ATOMIC_RELAXED);
     if (!sample) {
         bp_sampler_count(&record->dropped_full);

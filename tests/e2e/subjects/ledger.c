@@ -73,8 +73,13 @@ static void mixed(struct log *log) {
     }
 }
 
+/* The first call of a thread registers it, by system calls in which it may lose its CPU for long
+ * where threads outnumber processors. That time is not the function's: it has a line of its own. */
 static void *dsl_worker(void *arg) {
     struct log log = {.thread = (int)(long)arg};
+    double born = now_s();
+    work_empty();
+    note(&log, "run", born, now_s());
     dsl(&log, 0.1 + 0.1 * (double)log.thread);
     flush_log(&log);
     return NULL;
