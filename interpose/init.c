@@ -166,6 +166,15 @@ static int on_main_thread(void) {
     return BP_SYS0(SYS_getpid) == BP_SYS0(SYS_gettid);
 }
 
+/* A directory that was named is made, by the first process: a later one that finds it gone does not
+ * bring it back. */
+static int create_profile(const struct bp_config *config, uint64_t now) {
+    int error = bp_process_create(config, now);
+    if (error == -ENOENT && !config->tree && BP_SYS2(SYS_mkdir, config->directory, 0777) == 0)
+        error = bp_process_create(config, now);
+    return error;
+}
+
 static void start(char **environment) {
     uint64_t now, low, high;
     struct bp_config config = read_config();
@@ -173,7 +182,7 @@ static void start(char **environment) {
     now = bp_clock_now(bp_process.clock);
     bp_preserve_size = preserve_size();
     bp_log_init();
-    int error = bp_process_create(&config, now);
+    int error = create_profile(&config, now);
     if (error) {
         if (!config.quiet)
             bp_log("cannot write a profile in %s: %s; the program runs unprofiled "

@@ -31,6 +31,14 @@ def a_file():
 nowhere("not_writable", lambda: "/proc/1")
 nowhere("below_a_file", lambda: a_file() + "/x")
 nowhere("name_too_long", lambda: "/tmp/" + "x" * 3000)
+nowhere("without_a_parent", lambda: new_dir() + "/not/there")
+
+
+@case
+def made_when_missing():
+    place = new_dir() + "/made"
+    pair([subject(PROGRAM), "limits"], env={"BATTPROF_DIR": place}, expect=0)
+    check(os.path.isdir(place) and os.listdir(place), "no profile in %s" % place)
 
 
 @case
