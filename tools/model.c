@@ -115,6 +115,7 @@ void bp_model_free(struct bp_model *model) {
     free(model->contexts);
     free(model->coverage);
     free(model->in_flight);
+    free(model->stacks);
     free(model->devices);
     free(model->transfers);
     free(model->kernels);

@@ -14,6 +14,7 @@
 #include "profile/reader.h"
 #include "tools/error.h"
 #include "tools/model_device.h"
+#include "tools/model_fold.h"
 #include "tools/model_group.h"
 #include "tools/model_role.h"
 #include "tools/model_site.h"
@@ -191,6 +192,8 @@ struct bp_model {
     uint32_t part_count;
     struct bp_context_part *context_parts; /* by context, then falling */
     uint32_t context_part_count;
+    struct bp_stack *stacks; /* that were sampled */
+    uint32_t stack_count;
     struct bp_symbols *symbols; /* NULL: no address was looked up */
     struct bp_advice *advice;   /* by falling saves_s */
     uint32_t advice_count;

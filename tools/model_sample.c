@@ -17,6 +17,7 @@ struct reading {
     struct bp_model *model;
     struct bp_pools *pools;
     struct bp_path path;
+    struct bp_table stacks;
 };
 
 /* CPU samples of one thread by node, in seconds: a new array. */
@@ -99,6 +100,7 @@ static void read_thread(struct reading *reading, struct bp_stack_reader *reader,
             add_sample(reading, thread, frames, &thread->samples[i],
                        work->context[thread->samples[i].node]);
     find_blocked(reading, number, weight);
+    bp_stack_fold(reading->model, &reading->stacks, thread, work, frames);
     free(weight);
     free(frames);
 }
@@ -121,4 +123,5 @@ void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model) {
         bp_stack_reader_fini(&reader);
     }
     bp_path_fini(&reading.path);
+    bp_table_fini(&reading.stacks);
 }

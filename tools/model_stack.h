@@ -40,6 +40,11 @@ void bp_stack_reader_fini(struct bp_stack_reader *reader);
 struct bp_stack_frame *bp_stack_frames(struct bp_stack_reader *reader,
                                        const struct bp_profile_thread *thread);
 
+/* Adds the thread's CPU samples to the model's stacks; `table` numbers these. */
+void bp_stack_fold(struct bp_model *model, struct bp_table *table,
+                   const struct bp_profile_thread *thread, const struct bp_thread_work *work,
+                   const struct bp_stack_frame *frames);
+
 /* An address within the function: a return address is perhaps that of the next one. */
 static inline uint64_t bp_stack_address(const struct bp_frame *frame) {
     return frame->address - !(frame->flags & (BP_FRAME_EXACT | BP_FRAME_FUNCTION));

@@ -34,6 +34,9 @@ static const struct bp_option options[] = {
      SETTING(csv)},
     {"drop-outliers", 0, NULL, "everything without the tasks that stand out", bp_option_flag,
      SETTING(tasks.drop_outliers)},
+    {"folded", 0, NULL,
+     "sampled stacks for flamegraph.pl, inferno or speedscope, in microseconds of CPU time",
+     bp_option_flag, SETTING(folded)},
     {"grows", 0, "PHASE", "for --scale: this phase takes longer with more tasks; repeatable",
      bp_option_list, SETTING(grows)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, SETTING(json)},
@@ -174,6 +177,8 @@ static int show(const struct bp_model *model, const struct bp_report_settings *s
         return bp_report_json(model, settings, out);
     if (settings->csv)
         return bp_report_csv(model, settings, out);
+    if (settings->folded)
+        return bp_report_folded(model, out);
     if (settings->save)
         return bp_report_all(model, settings, out);
     return settings->tree ? bp_report_tree(model, &text, out) : bp_report_text(model, &text, out);
@@ -186,9 +191,10 @@ static void name_by_time(char *name, size_t size, const struct bp_report_setting
     char date[32];
     strftime(date, sizeof(date), "%Y%m%d_%H%M%S", localtime_r(&now, &parts));
     snprintf(name, size, "battprof_report_%s.%s", date,
-             settings->json  ? "json"
-             : settings->csv ? "csv"
-                             : "txt");
+             settings->json     ? "json"
+             : settings->csv    ? "csv"
+             : settings->folded ? "folded"
+                                : "txt");
 }
 
 static int report_one(const char *path, const struct bp_report_settings *settings,

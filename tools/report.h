@@ -17,6 +17,7 @@
 struct bp_report_settings {
     bool json;
     bool csv;
+    bool folded; /* stacks for flame graphs */
     bool tree;
     bool save;          /* all tables as text, in a file with the time in its name */
     const char *output; /* file; NULL: stdout */
@@ -51,6 +52,9 @@ int bp_report_all(const struct bp_model *model, const struct bp_report_settings 
 /* The table that --by asks for; its columns are the keys of the JSON's objects. */
 int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
                   FILE *out);
+
+/* The sampled stacks for flame graphs. */
+int bp_report_folded(const struct bp_model *model, FILE *out);
 
 /* Indices of the used functions in the asked order: a new array. */
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count);

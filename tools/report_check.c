@@ -8,6 +8,12 @@
 #include "tools/projection.h"
 #include "tools/report_internal.h"
 
+/* Stacks are shown whole: nothing chooses among them. */
+static bool chooses(const struct bp_report_settings *settings) {
+    return settings->top || settings->search.count || settings->tasks.drop_outliers ||
+           strcmp(settings->by, BP_OVERVIEW) != 0;
+}
+
 /* Of a series it is said which run to take, see report_series.c. */
 int bp_report_check(const struct bp_report_settings *settings, int operands,
                     struct bp_error *error) {
@@ -17,8 +23,11 @@ int bp_report_check(const struct bp_report_settings *settings, int operands,
                             "report: one FILE or DIR, not %d; a run of several "
                             "processes is a directory",
                             operands);
-    if (settings->csv + settings->json + settings->tree > 1)
-        return bp_error_set(error, BP_USAGE, "report: one of --csv, --json and --tree");
+    if (settings->csv + settings->folded + settings->json + settings->tree > 1)
+        return bp_error_set(error, BP_USAGE, "report: one of --csv, --folded, --json and --tree");
+    if (settings->folded && (projects || chooses(settings)))
+        return bp_error_set(error, BP_USAGE,
+                            "report: --folded writes all sampled stacks, it takes -o and --rules");
     if (settings->grows.count && !projects)
         return bp_error_set(error, BP_USAGE, "report: --grows goes with --scale or --budget");
     if (settings->csv && projects && strcmp(settings->by, BP_OVERVIEW) != 0)

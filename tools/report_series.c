@@ -265,7 +265,7 @@ static int show(struct bp_diff *diff, const char *path, const struct table *tabl
 
 /* NULL if it takes a single run to show what was asked for. */
 static const struct table *find_table(const struct bp_report_settings *settings) {
-    bool single = settings->tree || settings->search.count || settings->scale ||
+    bool single = settings->tree || settings->folded || settings->search.count || settings->scale ||
                   settings->budget_s > 0 || settings->tasks.drop_outliers;
     for (size_t i = 0; !single && i < sizeof(tables) / sizeof(tables[0]); i++)
         if (strcmp(settings->by, tables[i].by) == 0)

@@ -30,6 +30,8 @@ class Usage(CommandTest):
                 (2, ["report", "-x"], ["-x"]),
                 (2, ["report", "--csv", "--json"], ["--csv", "--json"]),
                 (2, ["report", "--tree", "--json"], ["--tree", "--json"]),
+                (2, ["report", "--folded", "--csv"], ["--folded", "--csv"]),
+                (2, ["report", "--folded", "--top", "3"], ["all sampled stacks"]),
                 (2, ["report", "--grows", "loading"], ["--scale"]),
                 (2, ["report", "--csv", "--by", "task", "--scale", "9"], ["--by task", "--scale"]),
                 (2, ["diff", "--csv", "--json"], ["--csv", "--json"]),

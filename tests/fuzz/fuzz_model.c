@@ -19,6 +19,7 @@ static void show(const struct bp_model *model) {
         nowhere = fopen("/dev/null", "w");
     bp_report_all(model, &settings, nowhere);
     bp_report_tree(model, &settings, nowhere);
+    bp_report_folded(model, nowhere);
     if (bp_report_json(model, &settings, nowhere))
         abort();
 }

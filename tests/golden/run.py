@@ -4,6 +4,7 @@
 import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ OPTIONS = {
     "text": [], "ascii": [], "json": ["--json"], "tree": ["--tree"],
     "thread": ["--by", "thread"], "process": ["--by", "process"], "group": ["--by", "group"],
     "transfer": ["--by", "transfer"], "function": ["--by", "function"],
-    "candidate": ["--by", "candidate"], "csv": ["--csv"], "task": ["--by", "task"],
+    "candidate": ["--by", "candidate"], "csv": ["--csv"], "folded": ["--folded"], "task": ["--by", "task"],
     "task_search": ["--by", "task", "--search", "1b2e1C95", "--search", "1b2e7*"],
     "function_search": ["--by", "function", "--search", "paint", "--search", "nosuch"],
     "phase": ["--by", "phase"], "task_csv": ["--by", "task", "--csv"],
@@ -54,6 +55,10 @@ def check_text(kind, text):
         for row in report["thread_list"]:
             assert abs(row["sum_s"] - row["lifetime_s"]) <= 0.001 * row["lifetime_s"] + 1e-6 or \
                 any("differ from their lifetime" in note for note in report["notes"]), row
+        return
+    if kind == "folded":
+        for line in text.splitlines():
+            assert re.fullmatch(r"[^;]+(;[^;]+)* \d+|battprof: .*", line), line
         return
     if kind.endswith(("csv", "_json")):
         return
