@@ -158,7 +158,6 @@ static struct bp_tree *make_tree(void) {
 }
 
 static void claim_slot(void) {
-    bp_process.tree_off = 0;
     bp_process.slot = NULL;
     if (bp_process.tree)
         bp_process.slot = bp_tree_claim(bp_process.tree, bp_process.pid);
@@ -234,15 +233,14 @@ void bp_process_stay(int busy) {
     if (busy < 0)
         return;
     struct bp_header *header = bp_process.writer.header;
+    uint64_t left_v = header->end_v;
     header->state = BP_RUNNING;
     header->end = header->end_v = 0;
-    if (!bp_process.slot)
-        return;
-    claim_slot();
-    if (!bp_process.slot)
-        return;
-    bp_process.slot->busy = (uint32_t)busy;
-    bp_tree_advance(bp_process.tree, bp_clock_now(bp_process.clock), busy);
+    if (bp_process.slot)
+        claim_slot();
+    if (bp_process.slot)
+        bp_wall_come_back(left_v, (uint32_t)busy);
+    bp_process.tree_off = 0;
 }
 
 static void note_reaped(const struct bp_reaped *what) {
@@ -306,6 +304,7 @@ static void after_fork_child(void) {
     header->startup = 0;
     if (had_tree)
         snprintf(header->tree, sizeof header->tree, "%.511s", parent);
+    bp_process.tree_off = 0;
     claim_slot();
     state.ended = 0;
     bp_thread_after_fork_child();

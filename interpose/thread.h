@@ -179,6 +179,7 @@ void bp_wall_join(struct bp_thread *thread, uint64_t now);
 void bp_wall_part(struct bp_thread *thread, uint64_t now);
 void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now);
 void bp_wall_resume(struct bp_thread *thread, uint64_t now);
+void bp_wall_come_back(uint64_t left_v, uint32_t busy);
 uint64_t bp_wall_share(const struct bp_thread *thread, uint64_t now); /* its part until now */
 
 void *bp_pages_new(uint64_t size);

@@ -4,6 +4,7 @@
  * it is busy and leaves it while it waits. Built without vector registers, as thread.c.
  */
 #include "interpose/thread.h"
+#include "profile/clock.h"
 #include "profile/tree.h"
 
 static int counted(void) {
@@ -67,4 +68,27 @@ void bp_wall_resume(struct bp_thread *thread, uint64_t now) {
     thread->v_since = done.v;
     thread->idle += done.idle;
     thread->wait_entry = 0;
+}
+
+static void move_since(uint64_t by) {
+    uint64_t mask = bp_lock(&bp_process.lock);
+    for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0]) {
+        struct bp_thread *threads = bp_chunk_items(c);
+        for (uint32_t i = 0; c->kind == BP_THREADS && i < c->count; i++)
+            if (threads[i].in_tree && !threads[i].wait_entry)
+                threads[i].v_since += by;
+    }
+    bp_unlock(&bp_process.lock, mask);
+}
+
+/* An exec failed, for which the process had left the page at `left_v`. The wall since then is of
+ * those who stayed; if nobody did, of the thread that called exec. Until `tree_off` is zero again
+ * no thread of ours changes the page. */
+void bp_wall_come_back(uint64_t left_v, uint32_t busy) {
+    bp_process.slot->busy = busy;
+    struct bp_tree_step done =
+        bp_tree_advance(bp_process.tree, bp_clock_now(bp_process.clock), (int)busy);
+    move_since(done.v - left_v);
+    if (bp_self)
+        bp_self->v += done.idle << BP_TREE_V_SHIFT;
 }

@@ -35,6 +35,15 @@ def fails():
 
 
 @case
+def failing_leaves_the_wall_whole():
+    """The process leaves the wall page before exec: nothing may be lost or counted twice."""
+    for mode in "exec_retried", "exec_retried_beside":
+        run, report = counted([subject(PROGRAM), mode])
+        close_to("wall split, " + mode, report["wall_s"] - report["unsplit_s"], report["wall_s"],
+                 0.001)
+
+
+@case
 def script_without_interpreter():
     counted([subject(PROGRAM), "exec_script"])
 

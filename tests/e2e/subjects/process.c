@@ -329,6 +329,29 @@ static void exec_fails(void) {
     say("system %d\n", WEXITSTATUS(system("no-such-program-here 2>/dev/null")));
 }
 
+/* As a search along PATH does, only longer. */
+static void exec_retried(void) {
+    char *argv[] = {"x", NULL};
+    for (int i = 0; i < 3000; i++)
+        execv("/nonexistent", argv);
+    add(1);
+}
+
+static void *busy_beside(void *stop) {
+    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
+        work_busy(0.001);
+    return NULL;
+}
+
+static void exec_retried_beside(void) {
+    int stop = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, busy_beside, &stop);
+    exec_retried();
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+}
+
 /* execvp runs a file without #! through sh; execv does not. */
 static void exec_script(void) {
     FILE *script = fopen("script", "w");
@@ -467,6 +490,8 @@ int main(int argc, char **argv) {
         {"vfork", vfork_exec},
         {"exec_all", exec_all},
         {"exec_fails", exec_fails},
+        {"exec_retried", exec_retried},
+        {"exec_retried_beside", exec_retried_beside},
         {"exec_script", exec_script},
         {"spawn", spawn},
         {"shell", shell},
