@@ -32,12 +32,24 @@ size_t bp_edit_distance(const char *a, const char *b) {
     return d[rows % 3][columns];
 }
 
+static size_t common_beginning(const char *a, const char *b) {
+    size_t length = 0;
+    while (a[length] && a[length] == b[length])
+        length++;
+    return length;
+}
+
 void bp_nearest_offer(struct bp_nearest *nearest, const char *candidate) {
     size_t length = strlen(nearest->word), distance = bp_edit_distance(nearest->word, candidate);
-    if (length >= 2 && strncmp(nearest->word, candidate, length) == 0)
+    size_t alike = common_beginning(nearest->word, candidate);
+    if (length >= 2 && alike == length)
         distance = 1; /* a beginning of the word is as good as one slip */
-    if (distance * 2 > length + 1 || (nearest->best && distance >= nearest->distance))
+    if (distance * 2 > length + 1)
+        return;
+    if (nearest->best && (distance > nearest->distance ||
+                          (distance == nearest->distance && alike <= nearest->alike)))
         return;
     nearest->best = candidate;
     nearest->distance = distance;
+    nearest->alike = alike;
 }

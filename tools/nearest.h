@@ -11,6 +11,8 @@ struct bp_nearest {
     const char *word; /* what the user wrote */
     const char *best; /* NULL while nothing is near enough to be worth suggesting */
     size_t distance;
+    size_t
+        alike; /* letters that both begin with: of equally near words the one with more is meant */
 };
 
 /* Offers one candidate (not NULL); start with `struct bp_nearest n = {.word = …}`. The candidate

@@ -71,7 +71,7 @@ class Run(CommandTest):
 
         bare = subprocess.run(["sh", "-c", show], preexec_fn=ignore, capture_output=True,
                               text=True, check=True).stdout
-        result = self.battprof("run", "-q", "--no-sample", "sh", "-c", show, preexec_fn=ignore)
+        result = self.battprof("run", "-q", "--no-sampling", "sh", "-c", show, preexec_fn=ignore)
         self.assertEqual(result.out, bare)
         result = self.battprof("run", "-q", "sh", "-c", show, preexec_fn=ignore)
         ours = "SigCgt:\t8"  # sampling has a handler for one real-time signal, the highest

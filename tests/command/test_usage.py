@@ -37,6 +37,7 @@ class Usage(CommandTest):
                 (2, ["diff", "--csv", "--json"], ["--csv", "--json"]),
                 (125, ["run"], ["no command"]),
                 (125, ["run", "--outptu", "x", "true"], ["--output"]),
+                (125, ["run", "--no-sample", "true"], ["--no-sampling"]),
                 (125, ["run", "--output"], ["needs an argument"]),
                 (125, ["run", "--output=", "true"], ["empty"]),
                 (125, ["run", "--hook", ":x", "true"], ["lib*.so*"]),

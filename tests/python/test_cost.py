@@ -52,7 +52,7 @@ def measure(python, directory):
     output = os.path.join(directory, "out")
     command = [python, "program.py"]
     subjects = [bench.Subject(command, directory), bench.Subject(
-        [pythons.CMD, "run", "-q", "--no-sample", "-o", output, "--"] + command, directory)]
+        [pythons.CMD, "run", "-q", "--no-sampling", "-o", output, "--"] + command, directory)]
     spent = [0.0, 0.0]
     for _ in range(ROUNDS):
         for i, subject in enumerate(subjects):

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The options of `battprof run`.
+ */
+#include "tools/run_settings.h"
+
+#include "tools/commands.h"
+#include "tools/output.h"
+
+#define SETTING(member) offsetof(struct bp_run_settings, member)
+
+static const struct bp_option options[] = {
+    {"output", 'o', "DIR",
+     "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); one that is there is kept as "
+     "DIR.old",
+     bp_option_text, SETTING(output)},
+    {"hook", 0, "PATTERN",
+     "also intercept the exported functions of libraries that match, as 'lib*.so*', or single "
+     "functions, as 'lib.so:sym*'; may be repeated",
+     bp_option_list, SETTING(hooks)},
+    {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
+     SETTING(no_wait)},
+    {"python", 0, "GLOB",
+     "measure the functions of the Python modules that match (default dsl); none: no Python "
+     "functions; may be repeated",
+     bp_option_list, SETTING(python)},
+    {"python-all", 0, NULL, "measure every Python function", bp_option_flag, SETTING(python_all)},
+    {"count", 0, "PATTERN",
+     "also measure every call of these functions, without making them DSL: 'logging:*', "
+     "'json.*:dump*' of Python modules, 'libm.so*:sin*' of libraries; may be repeated",
+     bp_option_list, SETTING(count)},
+    {"task", 0, "FUNCTION",
+     "a call of this function is a task, told apart by an argument: 'batt', 'batt(task_id)', "
+     "'libbatt.so:batt(1)', 'nvtx:task *'; none: no tasks; may be repeated",
+     bp_option_list, SETTING(tasks)},
+    {"phase", 0, "NAME=FUNCTION", "the time of this function is a phase; may be repeated",
+     bp_option_list, SETTING(phases)},
+    {"sample", 0, "FUNCTION", "a call of this function is a sample of a task; may be repeated",
+     bp_option_list, SETTING(samples)},
+    {"generator", 0, "FUNCTION",
+     "this function generates code: calls for the same input are looked for; may be repeated",
+     bp_option_list, SETTING(generators)},
+    {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
+     SETTING(progress)},
+    {"rate", 0, "N",
+     "look N times a second of its CPU time at what each thread is doing (default 200)",
+     bp_option_number, SETTING(rate)},
+    {"no-sampling", 0, NULL, "do not look: no functions that are not intercepted", bp_option_flag,
+     SETTING(no_sampling)},
+    {"device", 0, "DEVICE",
+     "give the target a stand-in GPU: sim:t4, sim:p100 or sim:l4; needs a program with a dynamic "
+     "libcudart",
+     bp_option_text, SETTING(device)},
+    {"cuda", 0, "MODE",
+     "how much to record of CUDA: full (default), transfers (no kernels), wrappers (calls only) or "
+     "off",
+     bp_option_text, SETTING(cuda)},
+    {"check-transfers", 0, NULL,
+     "compare the contents of copies, to find data that is copied twice or comes back unchanged",
+     bp_option_flag, SETTING(check_transfers)},
+    {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
+     SETTING(rules)},
+    {"quiet", 'q', NULL, "print no report", bp_option_flag, SETTING(quiet)},
+    {"repeat", 0, "N",
+     "run COMMAND N times, into DIR/1 to DIR/N; the report shows means and how far they move",
+     bp_option_number, SETTING(repeat)},
+};
+
+const struct bp_command bp_command_run = {
+    .name = "run",
+    .summary = "run a command and its children under the profiler, then report",
+    .usage = "[options] [--] COMMAND [ARGUMENT]...",
+    .about = "Runs COMMAND with libbattprof.so preloaded, in it and in all its children, and "
+             "prints the report on stderr. The exit status is COMMAND's; 125 to 127 if it could "
+             "not be started.",
+    .next = "Examples:\n"
+            "  battprof run -- ./run_batt -c 100\n"
+            "  battprof run --hook 'libjansson.so*' -o first -- ./run_batt\n"
+            "  battprof run --python 'dsl' --python 'solvers.*' -- python run_batt.py\n"
+            "  battprof run --count 'logging:*' --count 'json.*' -- python run_batt.py\n"
+            "Next: battprof report",
+    .options = options,
+    .option_count = BP_OPTION_COUNT(options),
+    .options_first = true,
+    .main = bp_cmd_run,
+};

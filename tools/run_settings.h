@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line of `battprof run`, as it was given.
+ */
+#ifndef BP_TOOLS_RUN_SETTINGS_H
+#define BP_TOOLS_RUN_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "tools/options.h"
+
+struct bp_run_settings {
+    const char *output;
+    struct bp_words hooks;
+    bool no_wait;
+    struct bp_words python;
+    bool python_all;
+    struct bp_words count;
+    struct bp_words tasks;
+    struct bp_words phases;
+    struct bp_words samples;
+    struct bp_words generators;
+    bool progress;
+    unsigned rate;
+    bool no_sampling;
+    const char *device;
+    const char *cuda;
+    bool check_transfers;
+    const char *rules;
+    bool quiet;
+    unsigned repeat; /* 0: once, and no series */
+};
+
+#endif
