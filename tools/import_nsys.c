@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sqlite3.h>
-
 #include "tools/import.h"
 #include "tools/memory.h"
+#include "tools/sqlite.h"
+
+static const struct bp_sqlite *sqlite;
 
 struct nsys {
     struct bp_trace *trace;
@@ -25,12 +26,12 @@ struct nsys {
 typedef void row_fn(struct nsys *nsys, sqlite3_stmt *row);
 
 static uint64_t number(sqlite3_stmt *row, int column) {
-    sqlite3_int64 value = sqlite3_column_int64(row, column);
+    sqlite3_int64 value = sqlite->column_int64(row, column);
     return value > 0 ? (uint64_t)value : 0;
 }
 
 static const char *text(sqlite3_stmt *row, int column) {
-    const char *value = (const char *)sqlite3_column_text(row, column);
+    const char *value = (const char *)sqlite->column_text(row, column);
     return value ? value : "";
 }
 
@@ -45,12 +46,12 @@ static int64_t thread_of(uint64_t global) {
 static bool has_table(struct nsys *nsys, const char *table) {
     sqlite3_stmt *row = NULL;
     bool found = false;
-    if (sqlite3_prepare_v2(nsys->database, "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &row,
+    if (sqlite->prepare_v2(nsys->database, "SELECT 1 FROM sqlite_master WHERE name = ?", -1, &row,
                            NULL) == SQLITE_OK) {
-        sqlite3_bind_text(row, 1, table, -1, SQLITE_STATIC);
-        found = sqlite3_step(row) == SQLITE_ROW;
+        sqlite->bind_text(row, 1, table, -1, SQLITE_STATIC);
+        found = sqlite->step(row) == SQLITE_ROW;
     }
-    sqlite3_finalize(row);
+    sqlite->finalize(row);
     return found;
 }
 
@@ -60,18 +61,18 @@ static void each(struct nsys *nsys, const char *table, const char *query, row_fn
     uint64_t rows = 0;
     if (!has_table(nsys, table))
         return;
-    int result = sqlite3_prepare_v2(nsys->database, query, -1, &row, NULL);
+    int result = sqlite->prepare_v2(nsys->database, query, -1, &row, NULL);
     if (result != SQLITE_OK) {
-        bp_trace_miss(nsys->trace, "%s left out: %s", table, sqlite3_errmsg(nsys->database));
+        bp_trace_miss(nsys->trace, "%s left out: %s", table, sqlite->errmsg(nsys->database));
         return;
     }
-    while ((result = sqlite3_step(row)) == SQLITE_ROW) {
+    while ((result = sqlite->step(row)) == SQLITE_ROW) {
         take(nsys, row);
         rows++;
     }
     if (result != SQLITE_DONE)
         bp_trace_miss(nsys->trace, "%s: damaged after %llu rows", table, (unsigned long long)rows);
-    sqlite3_finalize(row);
+    sqlite->finalize(row);
 }
 
 /* A thread that was met already, else BP_TABLE_NONE. */
@@ -174,7 +175,7 @@ static uint8_t memory_of(sqlite3_stmt *row, int column) {
                                     BP_MEMORY_ARRAY,    BP_MEMORY_MANAGED, BP_MEMORY_DEVICE,
                                     BP_MEMORY_MANAGED};
     uint64_t kind = number(row, column);
-    bool known = sqlite3_column_type(row, column) != SQLITE_NULL && kind < sizeof(kinds);
+    bool known = sqlite->column_type(row, column) != SQLITE_NULL && kind < sizeof(kinds);
     return known ? kinds[kind] : BP_MEMORY_UNKNOWN;
 }
 
@@ -256,7 +257,7 @@ static void describe(struct nsys *nsys) {
 
 /* Why managed memory moved: older exports do not tell. */
 static bool has_causes(struct nsys *nsys) {
-    return sqlite3_table_column_metadata(nsys->database, NULL, "CUPTI_ACTIVITY_KIND_MEMCPY",
+    return sqlite->table_column_metadata(nsys->database, NULL, "CUPTI_ACTIVITY_KIND_MEMCPY",
                                          "migrationCause", NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
 }
@@ -310,11 +311,11 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
 static int read_database(struct nsys *nsys, const char *path, struct bp_error *error) {
     sqlite3_stmt *row = NULL;
     int result =
-        sqlite3_prepare_v2(nsys->database, "SELECT count(*) FROM sqlite_master", -1, &row, NULL);
-    sqlite3_finalize(row);
+        sqlite->prepare_v2(nsys->database, "SELECT count(*) FROM sqlite_master", -1, &row, NULL);
+    sqlite->finalize(row);
     if (result != SQLITE_OK)
         return bp_error_set(error, BP_FAILED, "%s: damaged or cut: %s; export it again", path,
-                            sqlite3_errmsg(nsys->database));
+                            sqlite->errmsg(nsys->database));
     if (!has_table(nsys, "StringIds"))
         return bp_error_set(error, BP_FAILED,
                             "%s: an SQLite file, but no export of Nsight Systems (it has no table "
@@ -330,10 +331,13 @@ static int read_database(struct nsys *nsys, const char *path, struct bp_error *e
 int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *error) {
     struct nsys nsys = {.trace = trace};
     int result;
-    if (sqlite3_open_v2(path, &nsys.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+    sqlite = bp_sqlite_get(error);
+    if (!sqlite)
+        return -1;
+    if (sqlite->open_v2(path, &nsys.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
         result = read_database(&nsys, path, error);
     else
-        result = bp_error_set(error, BP_FAILED, "%s: %s", path, sqlite3_errmsg(nsys.database));
-    sqlite3_close(nsys.database);
+        result = bp_error_set(error, BP_FAILED, "%s: %s", path, sqlite->errmsg(nsys.database));
+    sqlite->close(nsys.database);
     return result;
 }
