@@ -256,10 +256,11 @@ void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object) {
     }
 }
 
+/* With signals blocked. */
 static uint32_t new_function(const struct bp_source_function *what, uint32_t object,
                              uint64_t address) {
     uint32_t index = 0;
-    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_lock_inner(&bp_process.lock);
     struct bp_writer *writer = &bp_process.writer;
     struct bp_func func = {
         .object = object, .address = address, .kind = what->kind, .flags = what->flags};
@@ -276,13 +277,16 @@ static uint32_t new_function(const struct bp_source_function *what, uint32_t obj
         if (index < BP_FUNCTIONS)
             bp_task_funcs[index] = (uint8_t)(what->kind | what->flags >> 8 << 4);
     }
-    bp_unlock(&bp_process.lock, mask);
+    bp_unlock_inner(&bp_process.lock);
     return index;
 }
 
 uint32_t bp_hook_function(const char *name, uint16_t kind) {
     struct bp_source_function what = {.name = name, .kind = kind};
-    return new_function(&what, BP_NO_OBJECT, 0);
+    uint64_t mask = bp_signals_block();
+    uint32_t index = new_function(&what, BP_NO_OBJECT, 0);
+    bp_signals_restore(mask);
+    return index;
 }
 
 struct bp_stub *bp_source_function(const struct bp_source_function *what) {

@@ -28,20 +28,29 @@ static inline void bp_signals_restore(uint64_t before) {
     BP_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, BP_KERNEL_SIGSET);
 }
 
+/* For who holds another lock, so that signals are blocked. */
+static inline void bp_lock_inner(struct bp_lock *lock) {
+    uint32_t seen = 0;
+    if (__atomic_compare_exchange_n(&lock->word, &seen, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
+        BP_SYS4(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+}
+
+static inline void bp_unlock_inner(struct bp_lock *lock) {
+    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+        BP_SYS3(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1);
+}
+
 /* Returns the signal mask to give back to bp_unlock. */
 static inline uint64_t bp_lock(struct bp_lock *lock) {
     uint64_t mask = bp_signals_block();
-    uint32_t seen = 0;
-    if (__atomic_compare_exchange_n(&lock->word, &seen, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return mask;
-    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
-        BP_SYS4(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+    bp_lock_inner(lock);
     return mask;
 }
 
 static inline void bp_unlock(struct bp_lock *lock, uint64_t mask) {
-    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
-        BP_SYS3(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1);
+    bp_unlock_inner(lock);
     bp_signals_restore(mask);
 }
 

@@ -260,21 +260,49 @@ int bp_object_at(uint64_t address, struct bp_elf *elf) {
     return found;
 }
 
+/* The runtime's objects as of the last lookup: at start some fifty functions are looked for, and
+ * nothing is loaded in between. Guarded by the loader's lock. */
+static struct {
+    struct bp_elf elfs[sizeof runtime / sizeof *runtime];
+    unsigned count;
+    unsigned long long adds, subs; /* what the loader had loaded and unloaded then */
+} found;
+
+static int find_runtime(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct bp_elf elf;
+    int *begun = argument;
+    (void)size;
+    if (!*begun && found.count && found.adds == info->dlpi_adds && found.subs == info->dlpi_subs)
+        return 1;
+    if (!*begun)
+        found.count = 0;
+    *begun = 1;
+    found.adds = info->dlpi_adds;
+    found.subs = info->dlpi_subs;
+    if (bp_elf_read(&elf, info) == 0 && runtime_rank(elf.soname) >= 0 &&
+        found.count < sizeof found.elfs / sizeof *found.elfs)
+        found.elfs[found.count++] = elf;
+    return 0;
+}
+
 struct lookup {
     const char *name;
     void *address;
 };
 
+/* Runs inside dl_iterate_phdr, once, for its lock. */
 static int look_up(struct dl_phdr_info *info, size_t size, void *argument) {
     struct lookup *lookup = argument;
-    struct bp_elf elf;
+    int begun = 0;
+    (void)info;
     (void)size;
-    if (bp_elf_read(&elf, info) != 0 || runtime_rank(elf.soname) < 0)
-        return 0;
-    const ElfW(Sym) *symbol = bp_elf_find(&elf, lookup->name, NULL);
-    if (symbol)
-        lookup->address = (void *)bp_elf_address(&elf, symbol);
-    return symbol != NULL;
+    dl_iterate_phdr(find_runtime, &begun);
+    for (unsigned i = 0; i < found.count && !lookup->address; i++) {
+        const ElfW(Sym) *symbol = bp_elf_find(&found.elfs[i], lookup->name, NULL);
+        if (symbol)
+            lookup->address = (void *)bp_elf_address(&found.elfs[i], symbol);
+    }
+    return 1;
 }
 
 void *bp_object_runtime_function(const char *name) {

@@ -23,6 +23,7 @@ struct rule {
 static struct {
     struct rule rules[RULES];
     unsigned count;
+    uint64_t letters[4]; /* a bit for each byte that a named function may begin with */
     struct bp_task_role roles[BP_TASK_ROLES];
     unsigned role_count;
     struct bp_lock lock;
@@ -72,6 +73,19 @@ static void parse_function(struct rule *rule, const char *text, const char *end)
     rule->wild = strpbrk(rule->function, "*?[") != NULL;
 }
 
+static void add_letter(const struct rule *rule) {
+    unsigned first = (unsigned char)rule->function[0];
+    if (strchr("*?[", (int)first))
+        memset(state.letters, 0xff, sizeof state.letters);
+    state.letters[first / 64] |= UINT64_C(1) << first % 64;
+}
+
+/* Interpreters export thousands of functions, and hardly any of them begins as a rule does. */
+static int may_begin(const char *name) {
+    unsigned first = (unsigned char)*name;
+    return (int)(state.letters[first / 64] >> first % 64 & 1);
+}
+
 static void add_rule(const char *text, const char *end, uint16_t flag, int by_default) {
     struct rule *rule = &state.rules[state.count];
     if (state.count == RULES)
@@ -85,7 +99,10 @@ static void add_rule(const char *text, const char *end, uint16_t flag, int by_de
         text = name + 1;
     }
     parse_function(rule, text, end);
-    state.count += rule->function[0] != '\0' && strcmp(rule->function, "none") != 0;
+    if (rule->function[0] == '\0' || strcmp(rule->function, "none") == 0)
+        return;
+    add_letter(rule);
+    state.count++;
 }
 
 /* Those kinds that `text` has rules of; adds them unless they are in `without`. */
@@ -174,6 +191,8 @@ int bp_task_role_of(enum bp_task_world world, const char *where, const char *ali
                     const char *name, int at_home) {
     struct bp_task_role role = {.argument_name = "", .phase = "", .glob = ""};
     int guessed = 0;
+    if (!may_begin(name))
+        return -1;
     for (unsigned i = 0; i < state.count; i++) {
         const struct rule *rule = &state.rules[i];
         if (role.flags & rule->flag || (rule->by_default && !at_home) || !is_named(rule, name) ||
