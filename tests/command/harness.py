@@ -3,12 +3,16 @@
 BATTPROF_LIB."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
 
 CMD = os.environ["BATTPROF_CMD"]
 LIB = os.environ["BATTPROF_LIB"]
+# A shell cannot trap what was ignored when it started: SIGINT in jobs with &, SIGHUP with nohup.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Result:
