@@ -24,7 +24,9 @@ def twice(f):
     return lambda x: f(f(x))
 inner = twice(lambda x: x + 1)
 '''
-# cell, and what must be in what it shows. An empty string: nothing may be shown.
+# cell, and what must be in what it shows; CALLS: how often the programs in cells called dsl.add. An
+# exclamation mark in front runs a command on a pseudo-terminal.
+CALLS = object()
 CELLS = (
     ("import sys, os; sys.path.insert(0, %r)" % os.path.abspath(MODULE), None),
     ("import dsl; dsl.add(1, 2)", "3"),
@@ -45,7 +47,7 @@ CELLS = (
     ("del os.environ['LD_PRELOAD'], os.environ['BATTPROF_DIR']\n"
      "battprof.report('inherited')", "dsl.add"),
     ("sum(f['calls'] for f in battprof.report('inherited').json['functions'] "
-     "if f['name'] == 'dsl.add')", "4"),
+     "if f['name'] == 'dsl.add')", CALLS),
     ("battprof.load('kernel.out')", None),
     ("[dsl.add(i, i) for i in range(100)]; p = dsl.Point(4); p.double, dsl.inner(1)", "(8, 3)"),
     ("subprocess.run([sys.executable, '-c', 'import dsl; dsl.add(1, 2)']).returncode", "0"),
@@ -111,6 +113,28 @@ def check_loaded(check, where, python, directory):
         check.that(calls.get(name) == wanted, "%s: %s: %r" % (where, name, calls.get(name)))
 
 
+def without_terminals():
+    """Why there are no pseudo-terminals here, if there are none."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def check_cells(check, client, lacks_terminals):
+    for cell, wanted in CELLS:
+        if lacks_terminals and cell.startswith("!"):
+            continue
+        if wanted is CALLS:
+            wanted = "2" if lacks_terminals else "4"
+        shown, failed = execute(client, cell)
+        check.that(not failed, "%s\n%s" % (cell, failed))
+        for word in (wanted or "").split("|"):
+            check.that(word in shown, "%s\nno %r in: %s" % (cell, word, shown))
+
+
 def main():
     if sys.executable != KERNEL:
         test = "import ipykernel, jupyter_client"
@@ -125,17 +149,18 @@ def main():
         file.write(DSL)
     for version, python in pythons.find().items():
         check_loaded(check, "%d.%d" % version, python, directory)
+    lacks_terminals = without_terminals()
     manager, client = start(directory)
     try:
-        for cell, wanted in CELLS:
-            shown, failed = execute(client, cell)
-            check.that(not failed, "%s\n%s" % (cell, failed))
-            for word in (wanted or "").split("|"):
-                check.that(word in shown, "%s\nno %r in: %s" % (cell, word, shown))
+        check_cells(check, client, lacks_terminals)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
     shutil.rmtree(directory)
+    if lacks_terminals and not check.problems:
+        print("%d checks passed; skipped: cells with !, no pseudo-terminals here: %s"
+              % (check.checked, lacks_terminals))
+        sys.exit(77)
     check.finish()
 
 
