@@ -6,7 +6,6 @@
  */
 #include "tools/advise.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +25,8 @@ static rule *const rules[] = {
     bp_advise_gil,         bp_advise_locks,      bp_advise_tiny_functions, bp_advise_idle_device,
 };
 
-char *bp_make_text(const char *format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    return bp_copy_text(text);
-}
-
 static struct bp_advice *append(struct bp_model *model) {
-    void *list = model->advice;
-    struct bp_advice *advice = bp_append(&list, model->advice_count++, sizeof(*advice));
-    model->advice = list;
+    struct bp_advice *advice = BP_APPEND(model->advice, model->advice_count);
     return advice;
 }
 

@@ -8,8 +8,6 @@
 
 #include "tools/model_internal.h"
 
-__attribute__((format(printf, 1, 2))) char *bp_make_text(const char *format, ...);
-
 /* Takes the texts. What it saves is in tasks as far as the function is; a rule that knows better
  * says so in what it gets. NULL where the saving is not worth a line. */
 struct bp_advice *bp_advise(struct bp_model *model, uint32_t function, double saves_s,

@@ -11,6 +11,7 @@
 #include "tools/advise.h"
 #include "tools/memory.h"
 #include "tools/page.h"
+#include "tools/text.h"
 
 /* One call. */
 struct call {
@@ -26,9 +27,7 @@ struct calls {
 };
 
 static void add(struct calls *calls, const struct call *call) {
-    void *list = calls->list;
-    struct call *fresh = bp_append(&list, calls->count++, sizeof(*fresh));
-    calls->list = list;
+    struct call *fresh = BP_APPEND(calls->list, calls->count);
     *fresh = *call;
 }
 

@@ -6,6 +6,7 @@
 
 #include "tools/advise.h"
 #include "tools/page.h"
+#include "tools/text.h"
 
 /* A Python call of a native function through ctypes or an extension costs about this much more than
  * the function itself; a call of a Python function about a third of it (CPython 3.11). */

@@ -11,6 +11,7 @@
 #include "tools/memory.h"
 #include "tools/page.h"
 #include "tools/statistics.h"
+#include "tools/text.h"
 
 /* Own cost above this part of thread time has changed what was measured. */
 #define HIGH_COST 0.2

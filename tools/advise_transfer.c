@@ -11,6 +11,7 @@
 
 #include "tools/advise.h"
 #include "tools/page.h"
+#include "tools/text.h"
 
 /* Fewer small copies than this are set-up, not a habit. */
 #define MANY 50

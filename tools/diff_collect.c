@@ -49,9 +49,7 @@ static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kin
     uint32_t number = bp_table_put(&collector->table, collector->key, size);
     if (number < diff->row_count)
         return &diff->rows[number];
-    void *list = diff->rows;
-    struct bp_diff_row *row = bp_append(&list, diff->row_count++, sizeof(*row));
-    diff->rows = list;
+    struct bp_diff_row *row = BP_APPEND(diff->rows, diff->row_count);
     row->kind = kind;
     row->name = name;
     row->function = function;

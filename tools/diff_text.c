@@ -182,12 +182,9 @@ static void print_values(const struct bp_page *page, const struct bp_diff_row *r
 }
 
 static void print_heading(const struct bp_page *page, const char *title, const char *last) {
-    fputc('\n', page->out);
-    bp_page_heading(page, title);
-    bp_page_right(page, "OLD", 36 - bp_page_columns(title));
-    bp_page_right(page, "NEW", 10);
-    bp_page_right(page, last, bp_page_columns(last) > 10 ? 19 : 10);
-    fputc('\n', page->out);
+    bp_page_title(
+        page, title, 26,
+        BP_COLUMNS({"OLD", 10}, {"NEW", 10}, {last, bp_page_columns(last) > 10 ? 19 : 10}));
 }
 
 static void print_sum(const struct bp_page *page, const char *name, const struct bp_diff_row *row,

@@ -15,6 +15,7 @@
 
 #include "tools/doctor.h"
 #include "tools/model_internal.h"
+#include "tools/text.h"
 
 #define WORD 64
 

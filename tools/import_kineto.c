@@ -12,6 +12,7 @@
 
 #include "tools/import.h"
 #include "tools/memory.h"
+#include "tools/text.h"
 
 struct kineto {
     struct bp_trace *trace;
@@ -62,8 +63,7 @@ static uint32_t python_func(struct bp_trace *trace, const char *name) {
         return bp_trace_func(trace, &func);
     }
     snprintf(file, sizeof(file), "%.*s", (int)(open - name), name);
-    const char *slash = strrchr(file, '/');
-    snprintf(module, sizeof(module), "%.200s", slash ? slash + 1 : file);
+    snprintf(module, sizeof(module), "%.200s", bp_base_name(file));
     char *suffix = strstr(module, ".py");
     if (suffix)
         *suffix = 0;

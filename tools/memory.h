@@ -12,9 +12,15 @@
 /* Zeroed, never NULL. */
 void *bp_alloc(size_t count, size_t size);
 
-/* Room for one more item than `count`: `*items` moves when a power of two is reached, so an array
- * must have grown one by one. Returns the new item, zeroed. */
-void *bp_append(void **items, uint32_t count, size_t size);
+/* The array with room for one more item than `count`, zeroed. It moves when a power of two is
+ * reached, so it must have grown one by one. */
+void *bp_grow(void *items, uint32_t count, size_t size);
+
+/* The next item of an array, zeroed; `number` is how many there are. */
+#define BP_PLACE(items, number)                                                                    \
+    ((items) = bp_grow((items), (number), sizeof(*(items))), &(items)[number])
+/* The same, and it is counted. */
+#define BP_APPEND(items, count) ((count)++, BP_PLACE(items, (count)-1))
 
 char *bp_copy_text(const char *text);
 

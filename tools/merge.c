@@ -18,6 +18,7 @@
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/runs.h"
+#include "tools/text.h"
 
 struct settings {
     bool quiet;
@@ -145,9 +146,8 @@ static int copy_run(const char *input, const char *place, unsigned *count,
         const struct bp_model_process *process = i < model->process_count
                                                      ? &model->processes[i]
                                                      : &model->sessions[i - model->process_count];
-        const char *slash = strrchr(process->path, '/');
         char target[PATH_MAX];
-        if (join(target, place, slash ? slash + 1 : process->path, error) == 0)
+        if (join(target, place, bp_base_name(process->path), error) == 0)
             copy_file(process->path, target, error);
         ++*count;
     }

@@ -13,20 +13,13 @@
 #include "tools/model_internal.h"
 #include "tools/symbols.h"
 
-const char *bp_base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void bp_model_note(struct bp_model *model, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    void *notes = model->notes;
-    char **note = bp_append(&notes, model->note_count++, sizeof(*note));
-    model->notes = notes;
+    char **note = BP_APPEND(model->notes, model->note_count);
     *note = bp_copy_text(text);
 }
 

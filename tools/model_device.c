@@ -109,9 +109,7 @@ static uint32_t put_device(struct devices *devices, uint32_t index, const char *
     for (uint32_t i = 0; i < model->device_count; i++)
         if (model->devices[i].index == index && strcmp(model->devices[i].name, name) == 0)
             return i;
-    void *list = model->devices;
-    struct bp_model_device *fresh = bp_append(&list, model->device_count, sizeof(*fresh));
-    model->devices = list;
+    struct bp_model_device *fresh = BP_PLACE(model->devices, model->device_count);
     fresh->index = index;
     fresh->name = name;
     return model->device_count++;
@@ -167,11 +165,8 @@ static struct bp_model_transfer *put_transfer(struct devices *devices,
     };
     uint32_t number =
         bp_table_put(&model->work->transfer_table, &key, offsetof(struct bp_model_transfer, count));
-    if (number == model->transfer_count) {
-        void *list = model->transfers;
-        *(struct bp_model_transfer *)bp_append(&list, model->transfer_count++, sizeof(key)) = key;
-        model->transfers = list;
-    }
+    if (number == model->transfer_count)
+        *BP_APPEND(model->transfers, model->transfer_count) = key;
     return &model->transfers[number];
 }
 
@@ -201,6 +196,18 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
     take_larger(&transfer->max_s, (double)from->max * tick_s);
 }
 
+void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer) {
+    sum->count += transfer->count;
+    sum->bytes += transfer->bytes;
+    sum->small_count += transfer->small_count;
+    sum->device_s += transfer->device_s;
+    sum->exposed_s += transfer->exposed_s;
+    sum->hidden_s += transfer->hidden_s;
+    sum->faulted_s += transfer->faulted_s;
+    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
+        sum->sizes[i] += transfer->sizes[i];
+}
+
 static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
     struct bp_model *model = devices->model;
     const struct bp_profile *profile = devices->process->profile;
@@ -212,9 +219,7 @@ static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
     int length = snprintf(key, sizeof(key), "%u:%u:%.4000s", caller, device, name);
     uint32_t number = bp_table_put(&model->work->kernel_table, key, (size_t)length);
     if (number == model->kernel_count) {
-        void *list = model->kernels;
-        struct bp_model_kernel *fresh = bp_append(&list, model->kernel_count++, sizeof(*fresh));
-        model->kernels = list;
+        struct bp_model_kernel *fresh = BP_APPEND(model->kernels, model->kernel_count);
         fresh->name = name;
         fresh->caller = caller;
         fresh->device = device;

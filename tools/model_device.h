@@ -55,6 +55,9 @@ struct bp_model_transfer {
     uint64_t sizes[BP_SIZE_BUCKETS];
 };
 
+/* Adds counts, bytes, times and sizes; what copies are found to repeat is told of each alone. */
+void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer);
+
 struct bp_model_kernel {
     const char *name;
     uint32_t caller; /* the function that launched it, or BP_NO_FUNCTION */

@@ -22,12 +22,9 @@ static uint32_t put_stack(const struct folding *folding, uint32_t parent, uint32
     struct bp_model *model = folding->model;
     uint32_t key[2] = {parent, function};
     uint32_t number = bp_table_put(folding->table, key, sizeof(key));
-    if (number == model->stack_count) {
-        void *list = model->stacks;
-        *(struct bp_stack *)bp_append(&list, model->stack_count++, sizeof(struct bp_stack)) =
+    if (number == model->stack_count)
+        *BP_APPEND(model->stacks, model->stack_count) =
             (struct bp_stack){.parent = parent, .function = function};
-        model->stacks = list;
-    }
     return number;
 }
 

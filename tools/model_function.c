@@ -9,6 +9,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/text.h"
 
 static const char *library_name(const struct bp_profile *profile, const struct bp_func *func) {
     if (func->kind == BP_FUNC_ROOT)
@@ -71,12 +72,8 @@ uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function 
                                       function.file,    function.kind, flags};
     function.category = bp_rules_apply(work->rules, &subject, &function.group);
     function.begins_work = bp_group_begins_work(&subject);
-    void *list = model->functions;
-    *(struct bp_function *)bp_append(&list, number, sizeof(function)) = function;
-    model->functions = list;
-    list = work->functions;
-    bp_append(&list, number, sizeof(*work->functions));
-    work->functions = list;
+    *BP_PLACE(model->functions, number) = function;
+    (void)BP_PLACE(work->functions, number);
     model->function_count++;
     return number;
 }
@@ -86,13 +83,9 @@ static uint32_t put_coverage(struct bp_model *model, const struct bp_profile *pr
     const char *path = bp_profile_string(profile, object->path);
     const char *library = bp_base_name(path[0] ? path : bp_profile_string(profile, object->soname));
     uint32_t number = bp_table_put(&model->work->coverage_table, library, strlen(library));
-    if (number == model->coverage_count) {
-        void *list = model->coverage;
-        struct bp_coverage *fresh = bp_append(&list, number, sizeof(*fresh));
-        model->coverage = list;
-        *fresh = (struct bp_coverage){.library = library, .reason = ""};
-        model->coverage_count++;
-    }
+    if (number == model->coverage_count)
+        *BP_APPEND(model->coverage, model->coverage_count) =
+            (struct bp_coverage){.library = library, .reason = ""};
     struct bp_coverage *coverage = &model->coverage[number];
     if (object->exports > coverage->exports)
         coverage->exports = object->exports;

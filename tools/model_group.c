@@ -68,12 +68,8 @@ static void add_share(struct division *division, const struct bp_part_key *key, 
     full.group = group;
     uint32_t before = division->table.count;
     uint32_t number = bp_table_put(&division->table, &full, sizeof(full));
-    if (number == before) {
-        void *list = division->shares;
-        *(struct share *)bp_append(&list, number, sizeof(struct share)) =
-            (struct share){.key = *key, .group = group};
-        division->shares = list;
-    }
+    if (number == before)
+        *BP_PLACE(division->shares, number) = (struct share){.key = *key, .group = group};
     division->shares[number].count += sample->count;
     division->shares[number].weight += sample->weight;
 }

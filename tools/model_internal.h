@@ -130,6 +130,4 @@ void bp_model_note_samples(struct bp_model *model);
 /* Returns true if it is a Python program, and said that it has no DSL. */
 bool bp_model_note_python(struct bp_model *model);
 
-const char *bp_base_name(const char *path);
-
 #endif

@@ -13,6 +13,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/text.h"
 
 struct loader {
     struct bp_model *model;
@@ -27,13 +28,8 @@ static int load_file(struct bp_model *model, const char *path, struct bp_read_er
     if (result)
         return result;
     bool session = profile->header.flags & BP_SESSION;
-    void *list = session ? model->sessions : model->processes;
-    uint32_t *count = session ? &model->session_count : &model->process_count;
-    struct bp_model_process *process = bp_append(&list, (*count)++, sizeof(*process));
-    if (session)
-        model->sessions = list;
-    else
-        model->processes = list;
+    struct bp_model_process *process = session ? BP_APPEND(model->sessions, model->session_count)
+                                               : BP_APPEND(model->processes, model->process_count);
     process->profile = profile;
     process->path = bp_copy_text(path);
     if (profile->missing[0])

@@ -10,6 +10,7 @@
 
 #include "tools/model_internal.h"
 #include "tools/page.h"
+#include "tools/text.h"
 
 /* A thread that was blocked out of our sight less than this is noise of the CPU clock. */
 #define BLOCKED_S 0.01

@@ -20,9 +20,7 @@ static uint32_t put_group(struct bp_part_lists *lists, const char *name) {
         return MODEL_LIST;
     uint32_t number = bp_table_put(&lists->groups, name, strlen(name));
     if (number == model->group_count) {
-        void *list = model->groups;
-        struct bp_group *fresh = bp_append(&list, model->group_count++, sizeof(*fresh));
-        model->groups = list;
+        struct bp_group *fresh = BP_APPEND(model->groups, model->group_count);
         fresh->name = name;
     }
     return number;
@@ -33,11 +31,8 @@ static uint32_t put_place(struct bp_table *table, uint32_t **places, const void 
                           uint32_t next) {
     uint32_t before = table->count;
     uint32_t number = bp_table_put(table, key, size);
-    if (number == before) {
-        void *list = *places;
-        *(uint32_t *)bp_append(&list, number, sizeof(**places)) = next;
-        *places = list;
-    }
+    if (number == before)
+        *BP_PLACE(*places, number) = next;
     return (*places)[number];
 }
 
@@ -48,14 +43,10 @@ static struct bp_part *put_part(struct bp_part_lists *lists, uint32_t group,
     uint32_t *count = group == MODEL_LIST ? &model->part_count : &model->groups[group].part_count;
     uint32_t full[4] = {group, key->function, key->category, key->kind};
     uint32_t place = put_place(&lists->parts, &lists->part_place, full, sizeof(full), *count);
-    if (place == *count) {
-        void *list = *parts;
-        *(struct bp_part *)bp_append(&list, (*count)++, sizeof(**parts)) =
-            (struct bp_part){.function = key->function,
-                             .category = (enum bp_category)key->category,
-                             .kind = (enum bp_part_kind)key->kind};
-        *parts = list;
-    }
+    if (place == *count)
+        *BP_APPEND(*parts, *count) = (struct bp_part){.function = key->function,
+                                                      .category = (enum bp_category)key->category,
+                                                      .kind = (enum bp_part_kind)key->kind};
     return &(*parts)[place];
 }
 
@@ -90,12 +81,8 @@ void bp_part_lists_call(struct bp_part_lists *lists, const char *group,
     uint32_t *count = total ? &model->groups[number].caller_count : &part->caller_count;
     uint32_t full[5] = {number, key->function, key->category, key->kind, caller};
     uint32_t place = put_place(&lists->callers, &lists->caller_place, full, sizeof(full), *count);
-    if (place == *count) {
-        void *list = *callers;
-        *(struct bp_caller *)bp_append(&list, (*count)++, sizeof(**callers)) =
-            (struct bp_caller){.function = caller};
-        *callers = list;
-    }
+    if (place == *count)
+        *BP_APPEND(*callers, *count) = (struct bp_caller){.function = caller};
     (*callers)[place].s += s;
 }
 

@@ -14,11 +14,8 @@
 /* The list is never given back while samples are read: `count` may have shrunk, so it grows by its
  * high-water mark. */
 static void add_step(struct bp_path *path, uint32_t function, enum bp_code code) {
-    if (path->count == path->room) {
-        void *list = path->steps;
-        bp_append(&list, path->room++, sizeof(*path->steps));
-        path->steps = list;
-    }
+    if (path->count == path->room)
+        (void)BP_APPEND(path->steps, path->room);
     path->steps[path->count++] = (struct bp_path_step){function, code};
 }
 

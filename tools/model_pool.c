@@ -57,9 +57,7 @@ void bp_pools_init(struct bp_pools *pools, struct bp_model *model) {
         size_t size = make_key(key, sizeof(key), context->function, pools->groups[i]);
         uint32_t number = bp_table_put(&table, key, size);
         if (number == pools->count) {
-            void *list = pools->pools;
-            struct bp_pool *fresh = bp_append(&list, pools->count++, sizeof(*fresh));
-            pools->pools = list;
+            struct bp_pool *fresh = BP_APPEND(pools->pools, pools->count);
             fresh->function = context->function;
             fresh->group = pools->groups[i];
             fresh->whole = is_whole(&model->functions[context->function], fresh->group);
@@ -98,10 +96,8 @@ void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *
         uint32_t key[2] = {sample->context, sample->view.owner};
         uint32_t number = bp_table_put(&table, key, sizeof(key));
         if (number == model->context_part_count) {
-            void *list = model->context_parts;
             struct bp_context_part *fresh =
-                bp_append(&list, model->context_part_count++, sizeof(*fresh));
-            model->context_parts = list;
+                BP_APPEND(model->context_parts, model->context_part_count);
             fresh->context = sample->context;
             fresh->function = sample->view.owner;
         }

@@ -151,9 +151,7 @@ static int compare_reaped(const void *a, const void *b) {
 static void collect(struct reaped_list *list, const struct bp_model_process *from, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < from[i].profile->reaped_count; k++) {
-            void *items = list->items;
-            struct reaped_item *item = bp_append(&items, list->count++, sizeof(*item));
-            list->items = items;
+            struct reaped_item *item = BP_APPEND(list->items, list->count);
             item->record = from[i].profile->reaped[k];
             item->boot_id = from[i].profile->header.boot_id;
         }

@@ -9,6 +9,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/text.h"
 
 static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"};
 
@@ -79,9 +80,7 @@ static struct bp_role *put_role(struct bp_model *model, const char *name) {
     for (uint32_t i = 0; i < model->role_count; i++)
         if (strcmp(model->roles[i].name, name) == 0)
             return &model->roles[i];
-    void *list = model->roles;
-    struct bp_role *role = bp_append(&list, model->role_count++, sizeof(*role));
-    model->roles = list;
+    struct bp_role *role = BP_APPEND(model->roles, model->role_count);
     role->name = name;
     return role;
 }
@@ -102,9 +101,7 @@ static struct bp_machine *put_machine(struct bp_model *model, const struct bp_he
         if (strcmp(model->machines[i].boot_id, header->boot_id) == 0 &&
             strcmp(model->machines[i].host, header->host) == 0)
             return &model->machines[i];
-    void *list = model->machines;
-    struct bp_machine *machine = bp_append(&list, model->machine_count++, sizeof(*machine));
-    model->machines = list;
+    struct bp_machine *machine = BP_APPEND(model->machines, model->machine_count);
     machine->host = header->host;
     machine->boot_id = header->boot_id;
     return machine;

@@ -76,9 +76,7 @@ static void add_sample(struct reading *reading, const struct bp_profile_thread *
                        const struct bp_stack_frame *frames, const struct bp_sample *sample,
                        uint32_t context) {
     struct bp_pools *pools = reading->pools;
-    void *list = pools->samples;
-    struct bp_pool_sample *item = bp_append(&list, pools->sample_count++, sizeof(*item));
-    pools->samples = list;
+    struct bp_pool_sample *item = BP_APPEND(pools->samples, pools->sample_count);
     bp_path_read(&reading->path, reading->model, thread, frames, sample, context);
     item->view = bp_path_view(&reading->path, reading->model);
     item->pool = pools->of[context];

@@ -21,9 +21,7 @@ struct sites {
 };
 
 static void add_step(struct bp_copy_site *site, struct bp_site_step step) {
-    void *list = site->steps;
-    *(struct bp_site_step *)bp_append(&list, site->step_count++, sizeof(step)) = step;
-    site->steps = list;
+    *BP_APPEND(site->steps, site->step_count) = step;
 }
 
 /* Functions that the compiler inlined are steps of their own. */
@@ -112,9 +110,7 @@ static void add_sample(const struct sites *sites, const struct bp_sample *sample
     if (number != model->site_count) {
         free(site.steps);
     } else {
-        void *list = model->sites;
-        *(struct bp_copy_site *)bp_append(&list, model->site_count++, sizeof(site)) = site;
-        model->sites = list;
+        *BP_APPEND(model->sites, model->site_count) = site;
     }
     if (number == BP_TABLE_NONE)
         return;

@@ -11,6 +11,7 @@
 
 #include "tools/memory.h"
 #include "tools/symbols.h"
+#include "tools/text.h"
 
 /* Libraries that do what they are told: their time is their caller's. */
 static const char *const runtime[] = {
@@ -133,10 +134,8 @@ static struct bp_stack_frame native_frame(struct bp_stack_reader *reader,
     uint32_t before = reader->addresses.count;
     uint32_t number = bp_table_put(&reader->addresses, &address, sizeof(address));
     if (number == before) {
-        void *list = reader->known;
-        bp_append(&list, number, sizeof(*reader->known));
-        reader->known = list;
-        reader->known[number] = name_frame(reader, address);
+        struct bp_stack_frame named = name_frame(reader, address);
+        *BP_PLACE(reader->known, number) = named;
     }
     return reader->known[number];
 }

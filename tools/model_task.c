@@ -110,13 +110,9 @@ static void add_process(struct bp_model *model, struct bp_task_work *work, uint3
     for (uint32_t i = 0; i < profile->task_count; i++) {
         if (profile->tasks[i].flags & BP_TASK_PHASE)
             continue;
-        void *list = work->sources;
-        struct bp_task_source *source = bp_append(&list, model->task_count, sizeof(*source));
-        work->sources = list;
+        struct bp_task_source *source = BP_PLACE(work->sources, model->task_count);
         *source = (struct bp_task_source){number, i};
-        list = model->tasks;
-        bp_append(&list, model->task_count++, sizeof(*model->tasks));
-        model->tasks = list;
+        (void)BP_APPEND(model->tasks, model->task_count);
         describe(model, source, functions, threads);
     }
     free(functions);

@@ -75,10 +75,8 @@ struct rows {
 static struct bp_task_function *find_row(struct rows *rows, uint32_t function) {
     struct bp_model *model = rows->model;
     if (rows->row[function] <= rows->first) {
-        void *list = model->task_functions;
         struct bp_task_function *fresh =
-            bp_append(&list, model->task_function_count++, sizeof(*fresh));
-        model->task_functions = list;
+            BP_APPEND(model->task_functions, model->task_function_count);
         fresh->function = function;
         rows->row[function] = model->task_function_count;
     }

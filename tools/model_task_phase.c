@@ -26,9 +26,7 @@ static uint32_t put_phase(struct phases *phases, const char *name) {
     struct bp_model *model = phases->model;
     uint32_t number = bp_table_put(&phases->names, name, strlen(name));
     if (number == model->phase_count) {
-        void *list = model->phases;
-        struct bp_model_phase *fresh = bp_append(&list, model->phase_count++, sizeof(*fresh));
-        model->phases = list;
+        struct bp_model_phase *fresh = BP_APPEND(model->phases, model->phase_count);
         fresh->name = name;
     }
     return number;
@@ -144,9 +142,7 @@ static void finish_task(struct phases *phases, uint32_t number) {
         double s = phases->in_task[number][i];
         if (!(s > 0))
             continue;
-        void *list = model->task_phases;
-        struct bp_task_phase *fresh = bp_append(&list, model->task_phase_count++, sizeof(*fresh));
-        model->task_phases = list;
+        struct bp_task_phase *fresh = BP_APPEND(model->task_phases, model->task_phase_count);
         *fresh = (struct bp_task_phase){i, s};
         if (task->parent != BP_NO_TASK)
             continue;

@@ -50,9 +50,7 @@ static void show_in_flight(struct account *account, const struct bp_open_call *c
     model->contexts[account->work->context[call->node]].in_flight++;
     if (depth >= MOST_IN_FLIGHT)
         return;
-    void *list = model->in_flight;
-    struct bp_in_flight *item = bp_append(&list, model->in_flight_count++, sizeof(*item));
-    model->in_flight = list;
+    struct bp_in_flight *item = BP_APPEND(model->in_flight, model->in_flight_count);
     *item = (struct bp_in_flight){account->thread_number, function, depth,
                                   ticks * account->process->tick_s};
 }
@@ -194,9 +192,7 @@ static uint32_t put_context(struct bp_model *model, uint32_t parent, uint32_t fu
     uint32_t key[2] = {parent, function};
     uint32_t number = bp_table_put(&model->work->context_table, key, sizeof(key));
     if (number == model->context_count) {
-        void *list = model->contexts;
-        struct bp_context *fresh = bp_append(&list, model->context_count++, sizeof(*fresh));
-        model->contexts = list;
+        struct bp_context *fresh = BP_APPEND(model->contexts, model->context_count);
         fresh->parent = parent;
         fresh->function = function;
     }
@@ -333,12 +329,8 @@ static void account_init(struct account *account, uint32_t process,
     account->source = source;
     account->process = &model->processes[process];
     account->thread_number = model->thread_count;
-    void *list = model->thread_list;
-    account->thread = bp_append(&list, model->thread_count, sizeof(*account->thread));
-    model->thread_list = list;
-    list = model->work->threads;
-    account->work = bp_append(&list, model->thread_count++, sizeof(*account->work));
-    model->work->threads = list;
+    account->thread = BP_PLACE(model->thread_list, model->thread_count);
+    account->work = BP_APPEND(model->work->threads, model->thread_count);
     account->thread->process = process;
     account->thread->source = source;
     account->work->self_s = bp_alloc(count, sizeof(double));

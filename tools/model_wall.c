@@ -11,6 +11,7 @@
 #include "profile/tree.h"
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/text.h"
 
 static double v_ticks(uint64_t v) {
     return (double)v / (1 << BP_TREE_V_SHIFT);
@@ -20,9 +21,7 @@ static void add_tree(struct bp_model *model, const struct bp_model_process *owne
     struct bp_model_work *work = model->work;
     if (!owner->profile->tree)
         return;
-    void *list = work->trees;
-    struct bp_wall_tree *tree = bp_append(&list, work->tree_count++, sizeof(*tree));
-    work->trees = list;
+    struct bp_wall_tree *tree = BP_APPEND(work->trees, work->tree_count);
     tree->owner = owner;
     tree->start = owner->profile->header.start;
     tree->end = owner->end;

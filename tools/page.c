@@ -205,3 +205,13 @@ void bp_page_heading(const struct bp_page *page, const char *text) {
     fputs(text, page->out);
     set_colour(page, 0);
 }
+
+void bp_page_title(const struct bp_page *page, const char *title, int width,
+                   const struct bp_column *columns) {
+    fputc('\n', page->out);
+    bp_page_heading(page, title);
+    fprintf(page->out, "%*s", width - bp_page_columns(title), "");
+    for (; columns->name; columns++)
+        bp_page_right(page, columns->name, columns->width);
+    fputc('\n', page->out);
+}

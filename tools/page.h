@@ -42,6 +42,16 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent);
 void bp_page_heading(const struct bp_page *page, const char *text);
 
+/* The head of a table, after an empty line: the title, padded to `width`, and above each column its
+ * name, which ends where the column does. */
+struct bp_column {
+    const char *name; /* NULL ends the list */
+    int width;
+};
+#define BP_COLUMNS(...) ((const struct bp_column[]){__VA_ARGS__, {NULL, 0}})
+void bp_page_title(const struct bp_page *page, const char *title, int width,
+                   const struct bp_column *columns);
+
 /* Columns that the text takes. */
 int bp_page_columns(const char *text);
 

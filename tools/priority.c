@@ -124,10 +124,7 @@ static void add_candidate(struct bp_priorities *priorities, const struct bp_mode
     enum bp_priority priority = bp_priority_of(levels, 100 * share);
     if (priority == BP_MINIMAL)
         return;
-    void *list = priorities->candidates;
-    struct bp_candidate *candidate =
-        bp_append(&list, priorities->candidate_count++, sizeof(*candidate));
-    priorities->candidates = list;
+    struct bp_candidate *candidate = BP_APPEND(priorities->candidates, priorities->candidate_count);
     candidate->function = number;
     candidate->priority = priority;
     candidate->share = share;

@@ -24,11 +24,8 @@ static void add(struct parts *parts, const char *label, double wall_s) {
         return;
     uint32_t number = bp_table_put(&parts->labels, label, strlen(label));
     if (number == priorities->part_count) {
-        void *list = priorities->parts;
-        struct bp_framework_part *fresh = bp_append(&list, number, sizeof(*fresh));
-        priorities->parts = list;
+        struct bp_framework_part *fresh = BP_APPEND(priorities->parts, priorities->part_count);
         fresh->label = bp_copy_text(label);
-        priorities->part_count++;
     }
     priorities->parts[number].wall_s += wall_s;
 }

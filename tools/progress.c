@@ -173,11 +173,7 @@ static struct file *find_file(struct bp_progress *progress, const char *name) {
     for (size_t i = 0; i < progress->count; i++)
         if (strcmp(progress->files[i].name, name) == 0)
             return &progress->files[i];
-    void *list = progress->files;
-    struct file *file = bp_append(&list, progress->count, sizeof(*file));
-    progress->files = list;
-    progress->count++;
-    memset(file, 0, sizeof(*file));
+    struct file *file = BP_APPEND(progress->files, progress->count);
     snprintf(file->name, sizeof(file->name), "%s", name);
     return file;
 }

@@ -39,13 +39,8 @@ void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *mode
     for (uint32_t i = 0; i < model->part_count && shown < ROWS; i++) {
         if (!is_of_others(model, &model->parts[i]))
             continue;
-        if (shown++ == 0) {
-            fputc('\n', page->out);
-            bp_page_heading(page, "Counted as DSL above, but code of others");
-            bp_page_right(page, "thread time", 26 - BP_PAGE_ESTIMATE + BP_PAGE_VALUE);
-            bp_page_right(page, "of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE);
-            fputc('\n', page->out);
-        }
+        if (shown++ == 0)
+            bp_report_time_title(page, "Counted as DSL above, but code of others");
         print_row(page, model, &model->parts[i]);
     }
 }

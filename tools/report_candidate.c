@@ -97,18 +97,15 @@ static void print_device(const struct bp_page *page, const struct bp_priorities 
 static void print_candidates(const struct bp_page *page, const struct bp_model *model,
                              const struct bp_priorities *priorities,
                              const struct bp_report_settings *settings) {
-    fputc('\n', page->out);
-    bp_page_heading(page, "GPU candidates");
     if (priorities->candidate_count == 0) {
-        fprintf(page->out, "\n  no DSL function has more than %g %% of the wall\n",
+        fputc('\n', page->out);
+        bp_page_heading(page, "GPU candidates\n");
+        fprintf(page->out, "  no DSL function has more than %g %% of the wall\n",
                 settings->levels.low);
         return;
     }
-    bp_page_right(page, "calls", 32);
-    bp_page_right(page, "of wall", 9);
-    bp_page_right(page, "if", 6);
-    bp_page_right(page, "the run takes", 19);
-    fputc('\n', page->out);
+    bp_page_title(page, "GPU candidates", 34,
+                  BP_COLUMNS({"calls", 12}, {"of wall", 9}, {"if", 6}, {"the run takes", 19}));
     for (uint32_t i = 0; i < priorities->candidate_count && i < settings->top; i++)
         print_candidate(page, model, priorities, i);
     if (priorities->candidate_count > settings->top)
@@ -122,12 +119,8 @@ static void print_parts(const struct bp_page *page, const struct bp_model *model
                         const struct bp_priorities *priorities,
                         const struct bp_report_settings *settings) {
     uint32_t rest = 0;
-    fputc('\n', page->out);
-    bp_page_heading(page, "Framework");
-    bp_page_right(page, "of wall", 46);
-    bp_page_right(page, "2x as fast", 12);
-    bp_page_right(page, "without", 11);
-    fputc('\n', page->out);
+    bp_page_title(page, "Framework", 46,
+                  BP_COLUMNS({"of wall", 9}, {"2x as fast", 12}, {"without", 11}));
     for (uint32_t i = 0; i < priorities->part_count; i++) {
         const struct bp_framework_part *part = &priorities->parts[i];
         char text[32];

@@ -99,34 +99,24 @@ static void add_to_row(struct row *row, const struct bp_model_transfer *transfer
     row->memory = !row->memory || strcmp(row->memory, memory) == 0 ? memory : "mixed";
     row->on_device |= !(transfer->flags & BP_TRANSFER_HOST_ONLY);
     *(transfer->flags & BP_TRANSFER_ASYNC ? &row->async : &row->sync) = true;
-    sum->count += transfer->count;
-    sum->bytes += transfer->bytes;
-    sum->device_s += transfer->device_s;
-    sum->exposed_s += transfer->exposed_s;
-    sum->hidden_s += transfer->hidden_s;
-    sum->faulted_s += transfer->faulted_s;
-    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
-        sum->sizes[i] += transfer->sizes[i];
+    bp_transfer_add(sum, transfer);
 }
 
 /* Rows in the order of the first of their transfers, the costliest first. */
 static struct row *make_rows(const struct bp_model *model, bool by_function, uint32_t *count) {
-    void *list = NULL;
+    struct row *rows = NULL;
     *count = 0;
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
-        struct row *rows = list;
         uint32_t k = 0;
         while (k < *count && (rows[k].sum.direction != transfer->direction ||
                               (by_function && rows[k].sum.caller != transfer->caller)))
             k++;
-        if (k == *count) {
-            bp_append(&list, (*count)++, sizeof(*rows));
-            rows = list;
-        }
+        if (k == *count)
+            (void)BP_APPEND(rows, *count);
         add_to_row(&rows[k], transfer);
     }
-    return list;
+    return rows;
 }
 
 static const char *caller_label(const struct bp_model *model, const struct row *row, char *text,
@@ -226,16 +216,9 @@ static void print_sites(const struct bp_page *page, const struct bp_model *model
 }
 
 static void print_title(const struct bp_page *page, const char *text) {
-    fputc('\n', page->out);
-    bp_page_heading(page, text);
-    fprintf(page->out, "%*s", 28 - bp_page_columns(text), "");
-    bp_page_right(page, "count", 9);
-    bp_page_right(page, "bytes", 9);
-    bp_page_right(page, "device", 10);
-    bp_page_right(page, "exposed", 10);
-    bp_page_right(page, "GB/s", 7);
-    bp_page_right(page, "best", 7);
-    fputc('\n', page->out);
+    bp_page_title(page, text, 28,
+                  BP_COLUMNS({"count", 9}, {"bytes", 9}, {"device", 10}, {"exposed", 10},
+                             {"GB/s", 7}, {"best", 7}));
 }
 
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
@@ -278,13 +261,8 @@ void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
     uint32_t most = strcmp(settings->by, "transfer") == 0 ? settings->top : KERNEL_ROWS;
     if (model->kernel_count == 0)
         return;
-    fputc('\n', page->out);
-    bp_page_heading(page, "Kernels");
-    bp_page_right(page, "launched by", 37);
-    bp_page_right(page, "count", 12);
-    bp_page_right(page, "device", 12);
-    bp_page_right(page, "waited", 12);
-    fputc('\n', page->out);
+    bp_page_title(page, "Kernels", 25,
+                  BP_COLUMNS({"launched by", 19}, {"count", 12}, {"device", 12}, {"waited", 12}));
     for (uint32_t i = 0; i < model->kernel_count && i < most; i++) {
         const struct bp_model_kernel *kernel = &model->kernels[i];
         char name[300];

@@ -166,9 +166,9 @@ static struct entry sum_group(const struct bp_model *model, const struct bp_grou
     return sum;
 }
 
-static void add_entry(struct entry entry, void **list, uint32_t *count) {
+static void add_entry(struct entry entry, struct entry **list, uint32_t *count) {
     if (entry.s > 0)
-        *(struct entry *)bp_append(list, (*count)++, sizeof(entry)) = entry;
+        *BP_APPEND(*list, *count) = entry;
 }
 
 /* Of what has no purpose each function is a line. */
@@ -178,7 +178,7 @@ static bool stands_apart(const struct bp_group *group) {
 
 /* Functions that no rule knows stand for themselves: a new array. */
 static struct entry *make_entries(const struct bp_model *model, uint32_t *count) {
-    void *list = NULL;
+    struct entry *list = NULL;
     *count = 0;
     for (uint32_t i = 0; i < model->group_count; i++) {
         const struct bp_group *group = &model->groups[i];
@@ -282,14 +282,16 @@ static void print_cuda(const struct bp_page *page, const struct bp_model *model,
                    model->kernel_wait_s, model->kernel_wait_wall_s);
 }
 
+void bp_report_time_title(const struct bp_page *page, const char *text) {
+    bp_page_title(page, text, LABEL - 8,
+                  BP_COLUMNS({"thread time", 10 + BP_PAGE_VALUE},
+                             {"of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE}));
+}
+
 void bp_report_framework(const struct bp_page *page, const struct bp_model *model) {
     uint32_t count;
     uint32_t *order = bp_report_order(model, "self", &count);
-    fputc('\n', page->out);
-    bp_page_heading(page, "Framework");
-    bp_page_right(page, "thread time", 57 - BP_PAGE_ESTIMATE + BP_PAGE_VALUE);
-    bp_page_right(page, "of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE);
-    fputc('\n', page->out);
+    bp_report_time_title(page, "Framework");
     print_entries(page, model);
     print_cuda(page, model, order, count);
     if (model->waiting_s > 0 || model->idle_s > LEAST_IDLE * model->wall_s) {

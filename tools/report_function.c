@@ -8,14 +8,8 @@
 #include "tools/report_internal.h"
 
 static void print_title(const struct bp_page *page, const char *text) {
-    fputc('\n', page->out);
-    bp_page_heading(page, text);
-    fprintf(page->out, "%*s", 32 - bp_page_columns(text), "");
-    bp_page_right(page, "calls", 14);
-    bp_page_right(page, "self", 12);
-    bp_page_right(page, "total", 12);
-    bp_page_right(page, "of wall", 10);
-    fputc('\n', page->out);
+    bp_page_title(page, text, 32,
+                  BP_COLUMNS({"calls", 14}, {"self", 12}, {"total", 12}, {"of wall", 10}));
 }
 
 /* Calls of a thread's own code and of folded contexts are not counted. */

@@ -73,13 +73,8 @@ static void print_group(const struct bp_page *page, const struct bp_model *model
 
 void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
-    fputc('\n', page->out);
-    bp_page_heading(page, "Groups");
-    bp_page_right(page, "calls", 44);
-    bp_page_right(page, "self", 11);
-    bp_page_right(page, "per call", 10);
-    bp_page_right(page, "of wall", 9);
-    fputc('\n', page->out);
+    bp_page_title(page, "Groups", 36,
+                  BP_COLUMNS({"calls", 14}, {"self", 11}, {"per call", 10}, {"of wall", 9}));
     for (uint32_t i = 0; i < model->group_count && i < settings->top; i++)
         print_group(page, model, &model->groups[i]);
     if (model->group_count > settings->top)

@@ -65,6 +65,8 @@ void bp_report_candidate_line(const struct bp_page *page, const struct bp_model 
 
 /* report_framework.c */
 void bp_report_framework(const struct bp_page *page, const struct bp_model *model);
+/* The head of a table of thread times and shares of the wall. */
+void bp_report_time_title(const struct bp_page *page, const char *text);
 /* "~ logging.Logger._log, 30 calls" */
 void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
                     size_t size);

@@ -67,14 +67,7 @@ static json_t *make_directions(const struct bp_model *model) {
     json_t *object = json_object();
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
-        struct bp_model_transfer *sum = &sums[transfer->direction];
-        sum->count += transfer->count;
-        sum->bytes += transfer->bytes;
-        sum->device_s += transfer->device_s;
-        sum->exposed_s += transfer->exposed_s;
-        sum->hidden_s += transfer->hidden_s;
-        sum->faulted_s += transfer->faulted_s;
-        sum->small_count += transfer->small_count;
+        bp_transfer_add(&sums[transfer->direction], transfer);
     }
     for (int i = 0; i < BP_DIRECTIONS; i++) {
         json_t *direction = json_object();

@@ -6,13 +6,13 @@
 #include "tools/report_projection.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/memory.h"
 #include "tools/priority.h"
+#include "tools/text.h"
 
 #define ADVICE_ROWS 3
 #define CANDIDATE_ROWS 3
@@ -178,9 +178,7 @@ void bp_report_projection(const struct bp_page *page, const struct bp_model *mod
 /* `saved_s` of this run's wall, `in_tasks` of it by its tasks. */
 static void add(struct bp_budget *budget, char *what, double saved_s, double in_tasks) {
     struct bp_saving saving = {.once_s = saved_s};
-    void *list = budget->rows;
-    struct bp_budget_row *fresh = bp_append(&list, budget->count++, sizeof(*fresh));
-    budget->rows = list;
+    struct bp_budget_row *fresh = BP_APPEND(budget->rows, budget->count);
     if (budget->known) {
         saving = bp_projection_saving(&budget->projection, saved_s, in_tasks);
         fresh->tasks = bp_projection_fit(&budget->projection, budget->s, &saving);
@@ -190,15 +188,6 @@ static void add(struct bp_budget *budget, char *what, double saved_s, double in_
     fresh->runs = fresh->run_s > 0 ? (uint64_t)(budget->s / fresh->run_s) : 0;
 }
 
-__attribute__((format(printf, 1, 2))) static char *make_text(const char *format, ...) {
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    return bp_copy_text(text);
-}
-
 /* With the smaller of the speed-ups, as in the verdict. */
 static void add_candidates(struct bp_budget *budget, const struct bp_model *model,
                            const struct bp_report_settings *settings) {
@@ -206,7 +195,7 @@ static void add_candidates(struct bp_budget *budget, const struct bp_model *mode
     for (uint32_t i = 0; i < priorities->candidate_count && i < CANDIDATE_ROWS; i++) {
         const struct bp_candidate *candidate = &priorities->candidates[i];
         const struct bp_function *function = &model->functions[candidate->function];
-        add(budget, make_text("%.200s %.0f times as fast", function->name, candidate->factor[0]),
+        add(budget, bp_make_text("%.200s %.0f times as fast", function->name, candidate->factor[0]),
             function->wall_s * (1 - 1 / candidate->factor[0]), bp_function_in_tasks(function));
     }
     bp_priorities_free(priorities);
@@ -251,13 +240,8 @@ void bp_report_budget(const struct bp_page *page, const struct bp_model *model,
     bp_budget_init(&budget, model, settings);
     long_time(page, budget.s, text);
     snprintf(title, sizeof(title), "Budget %s", text);
-    fputc('\n', page->out);
-    bp_page_heading(page, title);
-    fprintf(page->out, "%*s", 38 - bp_page_columns(title), "");
-    bp_page_right(page, "a run", 10);
-    bp_page_right(page, "runs", 12);
-    bp_page_right(page, "or tasks in one", 19);
-    fputc('\n', page->out);
+    bp_page_title(page, title, 38,
+                  BP_COLUMNS({"a run", 10}, {"runs", 12}, {"or tasks in one", 19}));
     for (uint32_t i = 0; i < budget.count; i++) {
         fputs("  ", page->out);
         bp_page_left(page, budget.rows[i].what, 36);

@@ -7,18 +7,14 @@
 
 #include "tools/memory.h"
 #include "tools/report_internal.h"
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
+#include "tools/text.h"
 
 const char *bp_report_name(const struct bp_function *function, char *text, size_t size) {
     if (!function->module[0])
         return function->name;
     if (strchr(function->name, '<') && function->file[0])
         snprintf(text, size, "%s.%s %s:%u", function->module, function->name,
-                 base_name(function->file), function->line);
+                 bp_base_name(function->file), function->line);
     else
         snprintf(text, size, "%s.%s", function->module, function->name);
     return text;

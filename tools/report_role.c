@@ -18,14 +18,9 @@ static void cells(const struct bp_page *page, const struct bp_model *model, uint
 }
 
 static void heading(const struct bp_page *page, const char *title) {
-    fputc('\n', page->out);
-    bp_page_heading(page, title);
-    bp_page_right(page, "processes", 39 - bp_page_columns(title));
-    bp_page_right(page, "thread time", 12);
-    bp_page_right(page, "DSL", 10);
-    bp_page_right(page, "framew.", 10);
-    bp_page_right(page, "of wall", 9);
-    fputc('\n', page->out);
+    bp_page_title(page, title, 29,
+                  BP_COLUMNS({"processes", 10}, {"thread time", 12}, {"DSL", 10}, {"framew.", 10},
+                             {"of wall", 9}));
 }
 
 static void print_roles(const struct bp_page *page, const struct bp_model *model) {

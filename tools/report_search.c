@@ -54,14 +54,9 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
 }
 
 static void print_title(const struct bp_page *page) {
-    fputc('\n', page->out);
-    bp_page_heading(page, "rank function");
-    bp_page_right(page, "category", 26);
-    bp_page_right(page, "calls", 13);
-    bp_page_right(page, "self", 10);
-    bp_page_right(page, "total", 10);
-    bp_page_right(page, "wall", 8);
-    fputc('\n', page->out);
+    bp_page_title(
+        page, "rank function", 29,
+        BP_COLUMNS({"category", 10}, {"calls", 13}, {"self", 10}, {"total", 10}, {"wall", 8}));
 }
 
 /* Hooked and never called is an answer too: it is not "no such function". */

@@ -87,13 +87,9 @@ static void print_row(const struct bp_page *page, const char *name, const struct
 }
 
 static void print_heading(const struct bp_page *page, const char *title) {
-    fputc('\n', page->out);
-    bp_page_heading(page, title);
-    bp_page_right(page, "mean", 40 - bp_page_columns(title));
-    bp_page_right(page, page->utf8 ? "±" : "+-", 11);
-    bp_page_right(page, "of wall", 10);
-    bp_page_right(page, "moves", 15);
-    fputc('\n', page->out);
+    bp_page_title(
+        page, title, 30,
+        BP_COLUMNS({"mean", 10}, {page->utf8 ? "±" : "+-", 11}, {"of wall", 10}, {"moves", 15}));
 }
 
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {

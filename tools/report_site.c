@@ -5,20 +5,16 @@
 #include <string.h>
 
 #include "tools/report_internal.h"
+#include "tools/text.h"
 
 #define SITES 3
 #define STEPS 6
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* "dsl.py:110 dsl.objects", "grid.c:31 upload (libgrid.so)" */
 static void describe(const struct bp_site_step *step, char *text, size_t size) {
     char place[300] = "";
     if (step->file[0] && step->line)
-        snprintf(place, sizeof(place), "%.200s:%u ", base_name(step->file), step->line);
+        snprintf(place, sizeof(place), "%.200s:%u ", bp_base_name(step->file), step->line);
     bool named = step->library[0] && !strstr(step->function, "+0x");
     snprintf(text, size, "%s%.100s%s%.300s%s%.80s%s", place, step->module,
              step->module[0] ? "." : "", step->function, named ? " (" : "",

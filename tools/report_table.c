@@ -9,6 +9,7 @@
 #include "tools/memory.h"
 #include "tools/model_internal.h"
 #include "tools/report_internal.h"
+#include "tools/text.h"
 
 static void cell_time(const struct bp_page *page, double s, int width) {
     char text[32];
@@ -24,12 +25,6 @@ static void cell_share(const struct bp_page *page, double part, double whole) {
     char text[32];
     bp_page_right(page, bp_page_share(part, whole, text), 9);
     fputc('\n', page->out);
-}
-
-static void title(const struct bp_page *page, const char *text, int width) {
-    fputc('\n', page->out);
-    bp_page_heading(page, text);
-    fprintf(page->out, "%*s", width - bp_page_columns(text), "");
 }
 
 static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, const char *what) {
@@ -71,23 +66,18 @@ static void table_functions(const struct bp_page *page, const struct bp_model *m
         const struct bp_function *function = &model->functions[order[i]];
         if (function->category != BP_DSL)
             continue;
-        if (used == 0) {
-            title(page, "DSL functions", 28);
-            bp_page_right(page, "calls", 14);
-            bp_page_right(page, "self", 10);
-            bp_page_right(page, "total", 10);
-            bp_page_right(page, "median", 9);
-            bp_page_right(page, "of wall", 9);
-            fputc('\n', page->out);
-        }
+        if (used == 0)
+            bp_page_title(page, "DSL functions", 28,
+                          BP_COLUMNS({"calls", 14}, {"self", 10}, {"total", 10}, {"median", 9},
+                                     {"of wall", 9}));
         if (used++ < settings->top)
             function_row(page, model, function);
     }
     say_rest(page, used, settings->top, "functions");
     if (model->dsl_kernel_wait_s > 0) {
         if (used == 0)
-            title(page, "DSL", 28);
-        fputs(used == 0 ? "\n  " : "  ", page->out);
+            bp_page_heading(page, "\nDSL\n");
+        fputs("  ", page->out);
         bp_page_left(page, "(waiting for kernels launched by them)", 40);
         cell_time(page, model->dsl_kernel_wait_s, 10);
         fprintf(page->out, "%*s", 19, "");
@@ -135,13 +125,9 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
                           const struct bp_report_settings *settings) {
     uint32_t *order = number(model->thread_count);
     qsort_r(order, model->thread_count, sizeof(*order), compare_thread, model->thread_list);
-    title(page, "Threads", 27);
-    bp_page_right(page, "lifetime", 11);
-    bp_page_right(page, "busy", 11);
-    bp_page_right(page, "DSL", 11);
-    bp_page_right(page, "waiting", 11);
-    bp_page_right(page, "of wall", 9);
-    fputc('\n', page->out);
+    bp_page_title(
+        page, "Threads", 27,
+        BP_COLUMNS({"lifetime", 11}, {"busy", 11}, {"DSL", 11}, {"waiting", 11}, {"of wall", 9}));
     for (uint32_t i = 0; i < model->thread_count && i < settings->top; i++)
         thread_row(page, model, &model->thread_list[order[i]]);
     say_rest(page, model->thread_count, settings->top, "threads");
@@ -201,13 +187,9 @@ static void table_processes(const struct bp_page *page, const struct bp_model *m
                             const struct bp_report_settings *settings) {
     uint32_t *order = number(model->process_count);
     qsort_r(order, model->process_count, sizeof(*order), compare_process, model->processes);
-    title(page, "Processes", 32);
-    bp_page_right(page, "end", 10);
-    bp_page_right(page, "threads", 9);
-    bp_page_right(page, "lifetime", 10);
-    bp_page_right(page, "DSL", 10);
-    bp_page_right(page, "of wall", 9);
-    fputc('\n', page->out);
+    bp_page_title(
+        page, "Processes", 32,
+        BP_COLUMNS({"end", 10}, {"threads", 9}, {"lifetime", 10}, {"DSL", 10}, {"of wall", 9}));
     for (uint32_t i = 0; i < model->process_count && i < settings->top; i++)
         process_row(page, model, &model->processes[order[i]]);
     say_rest(page, model->process_count, settings->top, "processes");

@@ -217,17 +217,12 @@ static void print_legend(const struct bp_page *page, const struct bp_task_summar
 
 static void print_rows(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_report_settings *settings) {
-    static const char *const names[] = {"thread",   "time",  "DSL", "framework",
-                                        "transfer", "samp.", "wall"};
-    static const int widths[] = {8, 9, 9, 10, 9, 7, 8};
     const struct bp_task_summary *summary = &model->task_summary;
     uint32_t count;
     uint32_t *order = bp_task_order(model, &count);
-    fputc('\n', page->out);
-    bp_page_heading(page, "Slowest tasks       ");
-    for (int i = 0; i < 7; i++)
-        bp_page_right(page, names[i], widths[i]);
-    fputc('\n', page->out);
+    bp_page_title(page, "Slowest tasks", 20,
+                  BP_COLUMNS({"thread", 8}, {"time", 9}, {"DSL", 9}, {"framework", 10},
+                             {"transfer", 9}, {"samp.", 7}, {"wall", 8}));
     for (uint32_t i = 0; i < count && i < settings->top; i++)
         print_row(page, model, &model->tasks[order[i]]);
     free(order);

@@ -107,9 +107,6 @@ static void print_rest(const struct bp_page *page, const struct bp_model *model)
 
 void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
-    static const char *const names[] = {"entered", "time",     "tasks",
-                                        "a task",  "a sample", "of wall"};
-    static const int widths[] = {9, 10, 8, 10, 10, 9};
     uint32_t *order = bp_alloc(model->phase_count, sizeof(*order));
     if (model->phase_count == 0) {
         fputc('\n', page->out);
@@ -123,11 +120,9 @@ void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
     for (uint32_t i = 0; i < model->phase_count; i++)
         order[i] = i;
     qsort_r(order, model->phase_count, sizeof(*order), compare_phases, model->phases);
-    fputc('\n', page->out);
-    bp_page_heading(page, "Phases                  ");
-    for (int i = 0; i < 6; i++)
-        bp_page_right(page, names[i], widths[i]);
-    fputc('\n', page->out);
+    bp_page_title(page, "Phases", 24,
+                  BP_COLUMNS({"entered", 9}, {"time", 10}, {"tasks", 8}, {"a task", 10},
+                             {"a sample", 10}, {"of wall", 9}));
     for (uint32_t i = 0; i < model->phase_count && i < settings->top; i++) {
         print_row(page, model, &model->phases[order[i]]);
         print_slowest(page, model, order[i]);

@@ -20,9 +20,7 @@ bool bp_runs_is_number(const char *name) {
 }
 
 static void add(struct bp_runs *runs, const char *path) {
-    void *list = runs->path;
-    char **item = bp_append(&list, runs->count++, sizeof(*item));
-    runs->path = list;
+    char **item = BP_APPEND(runs->path, runs->count);
     *item = bp_copy_text(path);
 }
 

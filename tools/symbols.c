@@ -12,6 +12,7 @@
 #include "tools/memory.h"
 #include "tools/symbols_internal.h"
 #include "tools/table.h"
+#include "tools/text.h"
 
 struct frames {
     struct bp_symbol *list;
@@ -91,19 +92,12 @@ uint32_t bp_symbols_add(struct bp_symbols *symbols, const struct bp_symbol_file 
                                    BP_SYMBOL_BUILD_ID + strlen(key + BP_SYMBOL_BUILD_ID));
     if (number < before)
         return number;
-    void *list = symbols->files;
-    struct bp_symbol_image *fresh = bp_append(&list, number, sizeof(*fresh));
-    symbols->files = list;
+    struct bp_symbol_image *fresh = BP_PLACE(symbols->files, number);
     fresh->path = bp_copy_text(file->path);
     fresh->loaded_ns = file->loaded_ns;
     fresh->build_id_size = size;
     memcpy(fresh->build_id, key, BP_SYMBOL_BUILD_ID);
     return number;
-}
-
-const char *bp_symbol_base(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static struct bp_symbol_image *open_file(struct bp_symbols *symbols, uint32_t number) {
@@ -135,11 +129,9 @@ const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t
         return symbols->labels[number];
     char text[300];
     snprintf(text, sizeof(text), "%.250s+0x%llx",
-             bp_symbol_is_vdso(image->path) ? "[vdso]" : bp_symbol_base(image->path),
+             bp_symbol_is_vdso(image->path) ? "[vdso]" : bp_base_name(image->path),
              (unsigned long long)key[1]);
-    void *list = symbols->labels;
-    char **label = bp_append(&list, number, sizeof(*label));
-    symbols->labels = list;
+    char **label = BP_PLACE(symbols->labels, number);
     return *label = bp_copy_text(text);
 }
 
@@ -166,9 +158,7 @@ const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t f
     uint32_t before = symbols->frame_table.count;
     uint32_t number = bp_table_put(&symbols->frame_table, key, sizeof(key));
     if (number == before) {
-        void *list = symbols->frames;
-        struct frames *fresh = bp_append(&list, number, sizeof(*fresh));
-        symbols->frames = list;
+        struct frames *fresh = BP_PLACE(symbols->frames, number);
         make_frames(symbols, file, address, fresh);
     }
     *count = symbols->frames[number].count;
@@ -187,9 +177,7 @@ const char *bp_symbols_generated(struct bp_symbols *symbols, int pid, uint64_t a
     uint32_t before = symbols->map_table.count;
     uint32_t number = bp_table_put(&symbols->map_table, &pid, sizeof(pid));
     if (number == before) {
-        void *list = symbols->maps;
-        struct map *fresh = bp_append(&list, number, sizeof(*fresh));
-        symbols->maps = list;
+        struct map *fresh = BP_PLACE(symbols->maps, number);
         bp_symbol_map_load(&fresh->table, &fresh->texts, pid);
     }
     struct bp_symbol_range *range = bp_symbol_table_find(&symbols->maps[number].table, address);

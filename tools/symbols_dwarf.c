@@ -61,18 +61,16 @@ static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes) 
     return count;
 }
 
-/* A function inlined into the next one was called from a line of it.
- */
+/* A function inlined into the next one was called from a line of it. */
 static uint32_t add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct bp_symbol at,
                            struct bp_symbol **frames) {
-    void *list = NULL;
     uint32_t used = 0;
     for (int i = 0; i < count; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
         const char *name = linkage_name(&scopes[i]);
-        struct bp_symbol *frame = bp_append(&list, used++, sizeof(*frame));
+        struct bp_symbol *frame = BP_APPEND(*frames, used);
         *frame = at;
         frame->function = name ? bp_symbol_name(name) : bp_copy_text("");
         if (tag == DW_TAG_subprogram)
@@ -80,7 +78,6 @@ static uint32_t add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct
         at.file = call_file(unit, number_of(&scopes[i], DW_AT_call_file));
         at.line = number_of(&scopes[i], DW_AT_call_line);
     }
-    *frames = list;
     return used;
 }
 

@@ -15,6 +15,7 @@
 
 #include "tools/memory.h"
 #include "tools/symbols_internal.h"
+#include "tools/text.h"
 
 bool bp_symbol_is_vdso(const char *path) {
     return strncmp(path, "linux-vdso", 10) == 0 || strcmp(path, "[vdso]") == 0;
@@ -56,7 +57,7 @@ static bool is_same(struct bp_symbol_image *file, Dwfl_Module *module, int fd) {
 static bool open_module(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks, int fd) {
     int own = dup(fd);
     file->dwfl = dwfl_begin(callbacks);
-    file->module = dwfl_report_elf(file->dwfl, bp_symbol_base(file->path), file->path, fd, 0, true);
+    file->module = dwfl_report_elf(file->dwfl, bp_base_name(file->path), file->path, fd, 0, true);
     dwfl_report_end(file->dwfl, NULL, NULL);
     if (!file->module) {
         snprintf(file->problem, sizeof(file->problem), "%.150s cannot be read: %.60s", file->path,

@@ -48,7 +48,6 @@ struct bp_symbol_image {
 void bp_symbol_image_open(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks);
 void bp_symbol_image_fini(struct bp_symbol_image *file);
 bool bp_symbol_is_vdso(const char *path);
-const char *bp_symbol_base(const char *path);
 
 /* All functions of the module. */
 void bp_symbol_table_load(struct bp_symbol_table *table, Dwfl_Module *module);

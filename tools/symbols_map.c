@@ -30,9 +30,7 @@ static void add_line(struct bp_symbol_table *table, char *line, uint32_t number)
     uint64_t size = *end == ' ' ? strtoull(end, &end, 16) : 0;
     if (size == 0 || *end != ' ' || !end[1] || start + size < start)
         return;
-    void *list = table->ranges;
-    struct bp_symbol_range *range = bp_append(&list, table->count++, sizeof(*range));
-    table->ranges = list;
+    struct bp_symbol_range *range = BP_APPEND(table->ranges, table->count);
     *range = (struct bp_symbol_range){
         .start = start, .end = start + size, .raw = end + 1, .rank = number, .sized = true};
 }

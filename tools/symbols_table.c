@@ -50,9 +50,7 @@ static void load_symbol(struct bp_symbol_table *table, Dwfl_Module *module, int 
     if (limit <= start)
         return;
     bool fits = symbol.st_size > 0 && symbol.st_size < limit - start;
-    void *list = table->ranges;
-    struct bp_symbol_range *range = bp_append(&list, table->count++, sizeof(*range));
-    table->ranges = list;
+    struct bp_symbol_range *range = BP_APPEND(table->ranges, table->count);
     range->start = start;
     range->end = fits ? start + symbol.st_size : limit;
     range->raw = name;
@@ -75,9 +73,7 @@ static void load_jumps(struct bp_symbol_table *table, Dwfl_Module *module) {
         const char *name = elf_strptr(elf, names, header.sh_name);
         if (!name || strncmp(name, ".plt", 4) != 0)
             continue;
-        void *list = table->ranges;
-        struct bp_symbol_range *range = bp_append(&list, table->count++, sizeof(*range));
-        table->ranges = list;
+        struct bp_symbol_range *range = BP_APPEND(table->ranges, table->count);
         *range = (struct bp_symbol_range){.start = header.sh_addr + bias,
                                           .end = header.sh_addr + header.sh_size + bias,
                                           .raw = BP_SYMBOL_JUMP,

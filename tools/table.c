@@ -64,9 +64,7 @@ uint32_t bp_table_put(struct bp_table *table, const void *key, size_t size) {
     uint32_t slot = find(table, hash, key, size);
     if (table->slots[slot])
         return table->slots[slot] - 1;
-    void *keys = table->keys;
-    struct bp_table_key *fresh = bp_append(&keys, table->count, sizeof(*fresh));
-    table->keys = keys;
+    struct bp_table_key *fresh = BP_PLACE(table->keys, table->count);
     fresh->hash = hash;
     fresh->size = size;
     fresh->bytes = bp_alloc(size, 1);

@@ -54,9 +54,7 @@ uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func)
     uint32_t number = bp_table_put(&trace->func_table, key, (size_t)length);
     if (number < trace->func_count)
         return number;
-    void *list = trace->funcs;
-    struct bp_trace_func *fresh = bp_append(&list, trace->func_count++, sizeof(*fresh));
-    trace->funcs = list;
+    struct bp_trace_func *fresh = BP_APPEND(trace->funcs, trace->func_count);
     *fresh = *func;
     fresh->name = bp_copy_text(func->name);
     fresh->library = bp_copy_text(func->library);
@@ -84,9 +82,7 @@ uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid) {
     uint32_t number = bp_table_put(&trace->thread_table, key, sizeof(key));
     if (number < trace->thread_count)
         return number;
-    void *list = trace->threads;
-    struct bp_trace_thread *fresh = bp_append(&list, trace->thread_count++, sizeof(*fresh));
-    trace->threads = list;
+    struct bp_trace_thread *fresh = BP_APPEND(trace->threads, trace->thread_count);
     fresh->process = (int32_t)process;
     fresh->tid = (int32_t)tid;
     fresh->main = process == tid;
@@ -96,11 +92,8 @@ uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid) {
 
 uint32_t bp_trace_name(struct bp_trace *trace, const char *name) {
     uint32_t number = bp_table_put(&trace->name_table, name, strlen(name));
-    if (number == trace->name_count) {
-        void *list = trace->names;
-        *(char **)bp_append(&list, trace->name_count++, sizeof(char *)) = bp_copy_text(name);
-        trace->names = list;
-    }
+    if (number == trace->name_count)
+        *BP_APPEND(trace->names, trace->name_count) = bp_copy_text(name);
     return number;
 }
 
@@ -108,9 +101,7 @@ struct bp_trace_device *bp_trace_device(struct bp_trace *trace, uint32_t index) 
     for (uint32_t i = 0; i < trace->device_count; i++)
         if (trace->devices[i].index == index)
             return &trace->devices[i];
-    void *list = trace->devices;
-    struct bp_trace_device *fresh = bp_append(&list, trace->device_count++, sizeof(*fresh));
-    trace->devices = list;
+    struct bp_trace_device *fresh = BP_APPEND(trace->devices, trace->device_count);
     fresh->index = index;
     return fresh;
 }
@@ -126,9 +117,7 @@ void bp_trace_frame(struct bp_trace *trace, const struct bp_trace_frame *frame) 
     struct bp_trace_thread *thread = &trace->threads[frame->thread];
     if (frame->end < frame->start)
         return;
-    void *list = trace->frames;
-    *(struct bp_trace_frame *)bp_append(&list, trace->frame_count++, sizeof(*frame)) = *frame;
-    trace->frames = list;
+    *BP_APPEND(trace->frames, trace->frame_count) = *frame;
     if (frame->start < thread->start)
         thread->start = frame->start;
     if (frame->end > thread->end)
@@ -139,9 +128,7 @@ void bp_trace_frame(struct bp_trace *trace, const struct bp_trace_frame *frame) 
 void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work) {
     if (work->end < work->start)
         return;
-    void *list = trace->works;
-    struct bp_trace_work *fresh = bp_append(&list, trace->work_count++, sizeof(*fresh));
-    trace->works = list;
+    struct bp_trace_work *fresh = BP_APPEND(trace->works, trace->work_count);
     *fresh = *work;
     bp_trace_device(trace, work->device);
     span(trace, work->start, work->end);

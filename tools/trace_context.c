@@ -42,9 +42,7 @@ static int compare_frames(const void *a, const void *b) {
 }
 
 static uint32_t new_node(struct bp_trace_thread *thread, uint32_t parent, uint32_t func) {
-    void *list = thread->nodes;
-    struct bp_node *node = bp_append(&list, thread->node_count, sizeof(*node));
-    thread->nodes = list;
+    struct bp_node *node = BP_PLACE(thread->nodes, thread->node_count);
     node->parent = parent;
     node->func = func;
     node->min = UINT64_MAX;

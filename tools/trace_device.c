@@ -74,11 +74,8 @@ static uint32_t add_transfer(struct attribution *attribution, const struct bp_tr
     };
     uint32_t number =
         bp_table_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));
-    if (number == sums->transfer_count) {
-        void *list = sums->transfers;
-        *(struct bp_transfer *)bp_append(&list, sums->transfer_count++, sizeof(key)) = key;
-        sums->transfers = list;
-    }
+    if (number == sums->transfer_count)
+        *BP_APPEND(sums->transfers, sums->transfer_count) = key;
     struct bp_transfer *transfer = &sums->transfers[number];
     uint64_t time = work->end - work->start;
     transfer->count++;
@@ -104,11 +101,8 @@ static uint32_t add_kernel(struct attribution *attribution, const struct bp_trac
         .device = work->device,
     };
     uint32_t number = bp_table_put(&attribution->kernels, &key, offsetof(struct bp_kernel, count));
-    if (number == sums->kernel_count) {
-        void *list = sums->kernels;
-        *(struct bp_kernel *)bp_append(&list, sums->kernel_count++, sizeof(key)) = key;
-        sums->kernels = list;
-    }
+    if (number == sums->kernel_count)
+        *BP_APPEND(sums->kernels, sums->kernel_count) = key;
     struct bp_kernel *kernel = &sums->kernels[number];
     uint64_t time = work->end - work->start;
     kernel->count++;
@@ -144,9 +138,7 @@ static struct bp_split *get_split(struct attribution *attribution, uint32_t thre
     uint32_t key[2] = {thread, node};
     uint32_t number = bp_table_put(&attribution->splits, key, sizeof(key));
     if (number == sums->split_count) {
-        void *list = sums->splits;
-        struct bp_split *fresh = bp_append(&list, sums->split_count++, sizeof(*fresh));
-        sums->splits = list;
+        struct bp_split *fresh = BP_APPEND(sums->splits, sums->split_count);
         fresh->thread = thread;
         fresh->node = node;
     }
@@ -158,12 +150,9 @@ static void add_wait(struct attribution *attribution, const struct bp_charge *ch
     struct bp_kernel *kernel = &sums->kernels[charge->owner];
     uint32_t key[4] = {charge->thread, charge->node, kernel->thread, kernel->node};
     uint32_t number = bp_table_put(&attribution->waits, key, sizeof(key));
-    if (number == sums->wait_count) {
-        void *list = sums->waits;
-        *(struct bp_wait *)bp_append(&list, sums->wait_count++, sizeof(struct bp_wait)) =
+    if (number == sums->wait_count)
+        *BP_APPEND(sums->waits, sums->wait_count) =
             (struct bp_wait){key[0], key[1], key[2], key[3], 0, 0};
-        sums->waits = list;
-    }
     sums->waits[number].time += charge->time;
     kernel->wait += charge->time;
 }

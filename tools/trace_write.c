@@ -43,9 +43,7 @@ static uint32_t put_string(struct image *image, const char *text) {
     uint32_t number = bp_table_put(&image->string_table, text, length);
     if (number < image->string_count)
         return image->string_places[number];
-    void *list = image->string_places;
-    uint32_t *place = bp_append(&list, image->string_count++, sizeof(*place));
-    image->string_places = list;
+    uint32_t *place = BP_APPEND(image->string_places, image->string_count);
     *place = (uint32_t)image->string_size;
     grow(&image->strings, &image->string_size, length + 1);
     memcpy(image->strings + *place, text, length);

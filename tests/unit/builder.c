@@ -11,16 +11,20 @@
 #include "profile/items.h"
 #include "profile/reader.h"
 
-void builder_init(struct builder *builder) {
-    builder->data = calloc(1, BP_PAGE);
-    builder->size = BP_PAGE;
-    struct bp_header *header = builder_header(builder);
+void builder_begin_header(struct bp_header *header) {
     memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
     header->major = BP_MAJOR;
     header->header_size = BP_PAGE;
     header->byte_order = BP_BYTE_ORDER;
     header->clock = BP_CLOCK_MONOTONIC;
     header->state = BP_EXITED;
+}
+
+void builder_init(struct builder *builder) {
+    builder->data = calloc(1, BP_PAGE);
+    builder->size = BP_PAGE;
+    struct bp_header *header = builder_header(builder);
+    builder_begin_header(header);
     header->pid = 100;
     header->used = BP_PAGE;
     header->start = 1000000000;

@@ -22,6 +22,9 @@ struct builder {
 void builder_init(struct builder *builder);
 void builder_fini(struct builder *builder);
 
+/* The head of a file of such a process: what a target fills in before anything else. */
+void builder_begin_header(struct bp_header *header);
+
 struct bp_header *builder_header(struct builder *builder);
 
 /* Appends a chunk with `count` zeroed items and room for `capacity`; returns its offset. */

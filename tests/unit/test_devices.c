@@ -125,16 +125,6 @@ static void too_large_a_split(void) {
     builder_fini(&builder);
 }
 
-/* The head that a process fills in before anything else. */
-static void fill_header(struct bp_header *header) {
-    memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
-    header->major = BP_MAJOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = BP_CLOCK_MONOTONIC;
-    header->state = BP_EXITED;
-}
-
 static struct bp_profile *read_path(const char *path) {
     struct bp_profile *profile = NULL;
     struct bp_read_error error;
@@ -153,7 +143,7 @@ static void past_a_fork(void) {
     snprintf(parent, sizeof(parent), "%s/parent.bp", directory);
     snprintf(child, sizeof(child), "%s/child.bp", directory);
     CHECK_EQUAL(bp_writer_create(&writer, parent), 0);
-    fill_header(writer.header);
+    builder_begin_header(writer.header);
     struct bp_device *device = bp_writer_item(&writer, BP_DEVICES, &index);
     device->busy = 7;
     device->name = bp_writer_string(&writer, "T4");

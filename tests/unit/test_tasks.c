@@ -182,15 +182,6 @@ static struct bp_profile *read_path(const char *path) {
     return profile;
 }
 
-static void fill_header(struct bp_header *header) {
-    memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
-    header->major = BP_MAJOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = BP_CLOCK_MONOTONIC;
-    header->state = BP_EXITED;
-}
-
 /* The variables of the environment are the child's too. */
 static void past_a_fork(void) {
     struct bp_writer writer = {0};
@@ -201,7 +192,7 @@ static void past_a_fork(void) {
     snprintf(parent, sizeof(parent), "%s/parent.bp", directory);
     snprintf(child, sizeof(child), "%s/child.bp", directory);
     CHECK_EQUAL(bp_writer_create(&writer, parent), 0);
-    fill_header(writer.header);
+    builder_begin_header(writer.header);
     struct bp_task *task = bp_writer_item(&writer, BP_TASKS, &index);
     task->id = bp_writer_string(&writer, "1b59e163");
     bp_writer_commit(&writer, BP_TASKS);
