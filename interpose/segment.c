@@ -140,7 +140,7 @@ static uint64_t parse_number(const char **text) {
  * it costs 20 µs. */
 #define OFF_CPU_NS 5000000
 
-static uint64_t ticks_to_ns(uint64_t ticks) {
+uint64_t bp_ticks_to_ns(uint64_t ticks) {
     uint64_t rate = bp_process.writer.header->ticks_per_s;
     if (bp_process.clock == BP_CLOCK_MONOTONIC || rate < 1000000)
         return ticks;
@@ -152,7 +152,7 @@ void bp_thread_note_cpu(struct bp_thread *thread) {
     const char *at = text;
     uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->cpu_ns += cpu;
-    if (ticks_to_ns(clock_now() - thread->start) < cpu + OFF_CPU_NS)
+    if (bp_ticks_to_ns(clock_now() - thread->start) < cpu + OFF_CPU_NS)
         return;
     long fd = BP_SYS3(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (fd < 0)

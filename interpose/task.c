@@ -220,7 +220,7 @@ static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
         return; /* it came too late for the last place */
     if (open->item && !(what->flags & BP_TASK_INPUT))
         take_snapshot(thread, open, began);
-    open->cpu_ns = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    open->cpu_ns = bp_task_cpu_ns(&tasks->cpu, clock_now());
     open->part = bp_wall_share(thread, clock_now());
     tasks->count++;
     spend(thread, began);
@@ -314,7 +314,7 @@ static void end(struct bp_thread *thread, uint32_t place, uint64_t now, uint32_t
                            .flags = flags,
                            .samples = open->samples,
                            .part = bp_wall_share(thread, now) - open->part,
-                           .cpu_ns = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - open->cpu_ns};
+                           .cpu_ns = bp_task_cpu_ns(&tasks->cpu, now) - open->cpu_ns};
     if (open->level >= 0)
         add_details(thread, open, &done);
     if (open->item && !(done.flags & BP_TASK_DETAILED) && !(open->flags & BP_TASK_INPUT))
@@ -397,11 +397,13 @@ void bp_task_sample(struct bp_thread *thread) {
 }
 
 void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
-    const struct bp_task_state *tasks = tasks_of(thread);
+    struct bp_task_state *tasks = tasks_of(thread);
     uint64_t mask = bp_signals_block();
-    forget_ended(tasks_of(thread));
+    forget_ended(tasks);
     while (tasks && tasks->count > 0)
         end(thread, tasks->count - 1, now, flags);
+    if (tasks)
+        tasks->cpu.ticks = tasks->cpu.ns = 0; /* another thread may use it next */
     bp_signals_restore(mask);
 }
 
@@ -419,5 +421,6 @@ void bp_task_after_fork(struct bp_thread *thread) {
         state.recent[i] = NULL;
     tasks->count = tasks->levels = 0;
     tasks->own = 0;
+    tasks->cpu.ticks = tasks->cpu.ns = 0;
     bp_task_forget(tasks);
 }

@@ -50,6 +50,13 @@ struct bp_task_memory {
     struct bp_task_node grown[BP_TASK_MOST_NODES]; /* not by node: the list of the last task's */
 };
 
+/* What a thread had run at an instant, and how often it had left its CPU. */
+struct bp_task_cpu {
+    uint64_t ticks; /* 0: never asked */
+    uint64_t ns;
+    uint64_t switches;
+};
+
 /* Of one thread; blocks go with the chunks of its nodes, oldest first. A level's block has what the
  * nodes were at look `based`: those that are as they were then need no writing. */
 struct bp_task_state {
@@ -60,6 +67,7 @@ struct bp_task_state {
     uint32_t look;   /* looks at the nodes so far */
     uint32_t known;  /* nodes whose parents are noted */
     uint32_t based[BP_TASK_LEVELS];
+    struct bp_task_cpu cpu;
     struct bp_task_memory *memory;
     struct bp_task_node *base[BP_TASK_LEVELS][BP_TASK_BLOCKS];
 };
@@ -121,6 +129,10 @@ void bp_task_print_number(char *text, uint64_t value);
 #define BP_TASK_FUNC_KIND 0x0fu
 #define BP_TASK_FUNC_SAMPLE 0x40u
 extern uint8_t bp_task_funcs[BP_FUNCTIONS] __attribute__((visibility("hidden")));
+
+/* task_cpu.c: nanoseconds that the calling thread has run; where it lost its CPU since it was last
+ * asked, up to a clock tick ago. */
+uint64_t bp_task_cpu_ns(struct bp_task_cpu *cpu, uint64_t now);
 
 /* task_node.c: what the nodes are now is the beginning of a level; 0: no memory. Calls further out
  * than a range that begins count with what they have got so far. */

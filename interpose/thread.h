@@ -142,6 +142,7 @@ void bp_thread_end(struct bp_thread *thread);
 
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
+uint64_t bp_ticks_to_ns(uint64_t ticks); /* by the first estimate of the rate */
 
 /* Called by stubs: open a call; NULL: do not record it. */
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers);

@@ -162,6 +162,20 @@ def lengths():
         check(task["cpu"] < 1.02 * task["length"] + 30e-6, "cpu: %r" % task)
 
 
+@timed
+def threads_that_take_turns():
+    """Recording a task is not where a thread loses its CPU: what ran in tasks waited in tasks. Where
+    it does lose it is left to chance; 60 % is as far from the four fifths as chance goes."""
+    run = execute([subject("task_native"), "crowd"], True, env={"BATTPROF_TASKS": "task=unwind"})
+    profile, = profiles(run)
+    nodes = [node for thread in profile["threads"][1:] for node in thread["nodes"]]
+    share = sum(n["self"] for n in nodes if n["func"] == "unwind") / sum(n["self"] for n in nodes)
+    cpu = sum(task["cpu"] for task in profile["tasks"]) / float(run.stdout.split()[0])
+    print("   in tasks: %.1f %% of the time, %.1f %% of the CPU time" % (100 * share, 100 * cpu))
+    check(share > 0.6, "%.1f %% in tasks" % (100 * share))
+    close_to("part of the CPU time", cpu, 0.8, 0.1)
+
+
 @case
 def which_part_of_a_run():
     profile, = record(["task_native", "samples"], "task=batt",

@@ -3,6 +3,7 @@
  * native MODE: tasks with known ids and known calls, see cases/test_native.py.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,6 +154,40 @@ static void samples(void) {
         check_batt("sampled", i);
 }
 
+static void run(int loops) {
+    for (volatile int i = 0; i < loops; i++)
+        ;
+}
+
+static void run_long(void) {
+    run(2000000);
+}
+
+/* Four fifths of what it runs is in tasks. */
+static void *crowd_worker(void *argument) {
+    for (int i = 0; i < 60; i++) {
+        unwind("crowded", run_long);
+        run(500000);
+    }
+    return argument;
+}
+
+/* Threads that take turns on one processor. Prints the seconds that they ran. */
+static void crowd(void) {
+    struct timespec ran;
+    pthread_t thread[4];
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, crowd_worker, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ran);
+    printf("%.6f\n", (double)ran.tv_sec + (double)ran.tv_nsec / 1e9);
+}
+
 static void on_signal(int number) {
     (void)number;
     batt("handler", 1, 0);
@@ -175,7 +210,8 @@ int main(int argc, char **argv) {
                  {"jumps", jumps},
                  {"thread_exit", thread_exit},
                  {"many", many},
-                 {"samples", samples}};
+                 {"samples", samples},
+                 {"crowd", crowd}};
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
         if (strcmp(mode, modes[i].name) == 0)
             modes[i].run();
