@@ -40,9 +40,9 @@ struct bp_diff_value {
     double s;
     double likely_s; /* without time that was lost waiting for a CPU */
     double doubt_s;  /* how far likely_s may be off */
-    double wall_s;
-    double cost_s;  /* taken out of s as the profiler's */
-    uint64_t count; /* calls, copies */
+    double wall_s;   /* of s; of a kernel what was waited for it */
+    double cost_s;   /* taken out of s as the profiler's */
+    uint64_t count;  /* calls, copies */
     uint64_t bytes;
 };
 
@@ -58,10 +58,11 @@ struct bp_diff_row {
     double new_s;
     double old_count;
     double new_count;
-    double change_s; /* NEW minus OLD, both at the speed of OLD's first run */
-    double spread_s; /* a change may be as large without any cause */
-    double
-        wall_change_s; /* the same of the wall; where only the count differs, what that explains */
+    /* NEW minus OLD, both at the speed of OLD's first run; where only the count differs, what that
+     * explains. */
+    double change_s;
+    double spread_s;      /* a change may be as large without any cause */
+    double wall_change_s; /* what a difference changes of the wall; 0 of rows that do not differ */
     bool time_differs;
     bool count_differs;
 };
@@ -88,7 +89,7 @@ struct bp_diff {
     uint32_t row_count;
     double slowness; /* of NEW against OLD */
     double changed;  /* the same where that is too much for a machine; 0 otherwise */
-    uint32_t alike;  /* functions that it was taken from; 0: too few, taken as 1 */
+    uint32_t alike;  /* functions that it was taken from; 0: too few, all speeds are 1 */
     double scatter;  /* relative: how far functions stray from it */
     double kinds;    /* relative: a fifth of them strays further than this */
     double net_s;    /* of the wall: what the differences change, added */
@@ -120,8 +121,12 @@ static inline bool bp_diff_differs(const struct bp_diff_row *row) {
     return row->time_differs || row->count_differs;
 }
 
-/* Of two single runs: how much of a function's time may be chance. */
+/* Of two single runs: how much of a function's time, the mean of both, may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
+/* The same as parts of OLD's time: a function that takes up to so much more, or less, in NEW does
+ * not differ. The first is infinite where nothing would be enough. */
+double bp_diff_chance_slower(const struct bp_diff *diff);
+double bp_diff_chance_faster(const struct bp_diff *diff);
 
 /* The first row of the kind, NULL without. */
 const struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind);

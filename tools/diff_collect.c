@@ -101,7 +101,7 @@ static void add_value(struct bp_diff_value *value, const struct bp_diff_run *run
     value->s += s;
     value->likely_s += s - (least_s + most_s) / 2;
     value->doubt_s += (most_s - least_s) / 2;
-    value->wall_s += function->wall_s;
+    value->wall_s += function->self_s > 0 ? function->wall_s * s / function->self_s : 0;
     value->cost_s += function->cost_s;
     value->count += function->calls + function->in_flight;
 }
@@ -165,10 +165,16 @@ static void add_wall(struct collector *collector, uint32_t run, enum bp_diff_kin
     value->doubt_s = lost_s < s ? lost_s : s;
 }
 
+/* What a second of a thread is of the wall: less where others were busy at the same time. */
+static double wall_rate(double wall_s, double thread_s) {
+    return thread_s > 0 ? wall_s / thread_s : 0;
+}
+
 static void add_transfers(struct collector *collector, uint32_t run) {
     static const char *const names[] = {"host to device", "device to host", "within a device",
                                         "between devices", "memset"};
     const struct bp_model *model = collector->diff->runs[run].model;
+    double rate = wall_rate(model->category_s[BP_TRANSFER], model->category_thread_s[BP_TRANSFER]);
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
         const char *name = names[transfer->direction < 5 ? transfer->direction : 4];
@@ -176,7 +182,7 @@ static void add_transfers(struct collector *collector, uint32_t run) {
             &put_row(collector, BP_DIFF_TRANSFER, name, NULL)->values[run];
         value->s += transfer->exposed_s;
         value->likely_s += transfer->exposed_s;
-        value->wall_s += transfer->exposed_s;
+        value->wall_s += transfer->exposed_s * rate;
         value->count += transfer->count;
         value->bytes += transfer->bytes;
     }
@@ -184,13 +190,15 @@ static void add_transfers(struct collector *collector, uint32_t run) {
 
 static void add_kernels(struct collector *collector, uint32_t run) {
     const struct bp_model *model = collector->diff->runs[run].model;
+    double rate = wall_rate(model->kernel_wait_wall_s + model->dsl_kernel_wait_wall_s,
+                            model->kernel_wait_s + model->dsl_kernel_wait_s);
     for (uint32_t i = 0; i < model->kernel_count; i++) {
         const struct bp_model_kernel *kernel = &model->kernels[i];
         struct bp_diff_value *value =
             &put_row(collector, BP_DIFF_KERNEL, kernel->name, NULL)->values[run];
         value->s += kernel->device_s;
         value->likely_s += kernel->device_s;
-        value->wall_s += kernel->wait_s;
+        value->wall_s += kernel->wait_s * rate;
         value->count += kernel->count;
     }
 }

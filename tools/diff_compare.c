@@ -89,16 +89,26 @@ static uint32_t find_slowness(struct bp_diff *diff, uint32_t run) {
     return count;
 }
 
+static void forget_speeds(struct bp_diff *diff) {
+    diff->slowness = 1;
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        diff->runs[i].slowness = 1;
+}
+
+/* Where one run has too few witnesses no speed is known: to scale the others alone would make a
+ * difference of its own. */
 static void find_speeds(struct bp_diff *diff, bool same_speed) {
     double old_sum = 0;
     double new_sum = 0;
     uint32_t old_count = diff->old_side.count;
     for (uint32_t i = 1; i < diff->run_count; i++) {
         uint32_t alike = find_slowness(diff, i);
-        if (i >= old_count && (i == old_count || alike < diff->alike))
+        if (i == 1 || alike < diff->alike)
             diff->alike = alike;
-        if (same_speed)
-            diff->runs[i].slowness = 1;
+    }
+    if (same_speed || !diff->alike) {
+        forget_speeds(diff);
+        return;
     }
     for (uint32_t i = 0; i < diff->run_count; i++)
         *(i < old_count ? &old_sum : &new_sum) += log(diff->runs[i].slowness);
@@ -106,9 +116,7 @@ static void find_speeds(struct bp_diff *diff, bool same_speed) {
     if (diff->slowness < MOST_SLOWNESS && diff->slowness > 1 / MOST_SLOWNESS)
         return;
     diff->changed = diff->slowness;
-    diff->slowness = 1;
-    for (uint32_t i = 0; i < diff->run_count; i++)
-        diff->runs[i].slowness = 1;
+    forget_speeds(diff);
 }
 
 /* Devices have clocks of their own. */
@@ -175,6 +183,17 @@ double bp_diff_relative_spread(const struct bp_diff *diff) {
     return spread;
 }
 
+/* The difference is compared with a part of the mean of both times. */
+double bp_diff_chance_slower(const struct bp_diff *diff) {
+    double spread = bp_diff_relative_spread(diff);
+    return spread < 2 ? (2 + spread) / (2 - spread) - 1 : INFINITY;
+}
+
+double bp_diff_chance_faster(const struct bp_diff *diff) {
+    double spread = bp_diff_relative_spread(diff);
+    return spread < 2 ? 1 - (2 - spread) / (2 + spread) : 1;
+}
+
 static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *row,
                         const struct side *old_side, const struct side *new_side, double scale) {
     double s = (old_side->mean_s * scale + new_side->mean_s) / 2;
@@ -192,19 +211,28 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
     return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
 }
 
-/* What is likely decides whether a row differs; by how much is what was measured, so that the rows
- * that are shown add up to what is said of the wall. */
+/* More or less of the same: calls that take as long as the side with more of them says. */
+static double explained_s(const struct side *old_side, const struct side *new_side, double scale) {
+    return scale > 1 ? new_side->even_s * (1 - 1 / scale) : old_side->even_s * (scale - 1);
+}
+
+/* What is likely decides whether a row differs; by how much is what was measured, or what the
+ * number of calls explains. The wall changes by as much as the row does, so far as the row is part
+ * of it: the rows that are shown add up to what is said of the wall. What is waited for a kernel
+ * need not follow the time that it takes. */
 static void set_change(struct bp_diff_row *row, const struct side *old_side,
                        const struct side *new_side, double scale) {
-    row->change_s = new_side->even_s - old_side->even_s;
-    double change_s = row->change_s;
-    if (!row->in_old || !row->in_new)
-        change_s = new_side->raw_s - old_side->raw_s;
-    else if (!row->time_differs)
-        change_s = old_side->even_s * (scale - 1); /* more or less of the same */
     double s = old_side->raw_s + new_side->raw_s;
     double wall_s = old_side->wall_s + new_side->wall_s;
-    row->wall_change_s = s > 0 ? change_s * wall_s / s : 0;
+    row->change_s = new_side->even_s - old_side->even_s;
+    if (row->count_differs && !row->time_differs && row->in_old && row->in_new)
+        row->change_s = explained_s(old_side, new_side, scale);
+    if (!bp_diff_differs(row))
+        row->wall_change_s = 0;
+    else if (row->kind == BP_DIFF_KERNEL)
+        row->wall_change_s = new_side->wall_s - old_side->wall_s;
+    else
+        row->wall_change_s = s > 0 ? row->change_s * wall_s / s : 0;
 }
 
 /* Counts that vary within a side say nothing. Calls are exact: more of them need no more time than

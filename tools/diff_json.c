@@ -3,6 +3,7 @@
  * The comparison as JSON, schema battprof-diff/1, and its tables as CSV. `differences` is what the
  * text shows; the tables hold everything that was compared.
  */
+#include <math.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -95,6 +96,10 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     bp_json_set(root, "slowness", diff->slowness);
     bp_json_set_count(root, "slowness_functions", diff->alike);
     bp_json_set(root, "scatter_pct", 100 * diff->scatter);
+    if (diff->run_count == 2 && !isinf(bp_diff_chance_slower(diff)))
+        bp_json_set(root, "chance_slower_pct", 100 * bp_diff_chance_slower(diff));
+    if (diff->run_count == 2)
+        bp_json_set(root, "chance_faster_pct", 100 * bp_diff_chance_faster(diff));
     bp_json_set(root, "net_wall_change_s", diff->net_s);
     bp_json_set(root, "net_wall_change_pct", 100 * bp_diff_part(diff));
     json_object_set_new(root, "differences", make_differences(diff));

@@ -67,12 +67,26 @@ static void print_side(const struct bp_page *page, const char *label,
     }
 }
 
+/* A factor where per cent of one side or the other would read as different sizes. */
+static void describe_part(const struct bp_page *page, double part, char *text, size_t size) {
+    const char *times = page->utf8 ? "×" : "x";
+    if (part > 1)
+        snprintf(text, size, "takes %.3g %s as long as", 1 + part, times);
+    else if (part < -0.5 && part > -1)
+        snprintf(text, size, "is %.3g %s as fast as", 1 / (1 + part), times);
+    else
+        snprintf(text, size, "is %.3g %% %s than", 100 * fabs(part),
+                 part > 0 ? "slower" : "faster");
+}
+
 /* What the differences amount to; the two wall times alone are full of chance. */
 static void print_headline(const struct bp_page *page, const struct bp_diff *diff,
                            const char *old_date, const char *new_date) {
     double part = bp_diff_part(diff);
     double unclear = bp_diff_unclear(diff);
     char line[400];
+    char size[64];
+    describe_part(page, part, size, sizeof(size));
     if (unclear > 0)
         snprintf(
             line, sizeof(line),
@@ -87,8 +101,7 @@ static void print_headline(const struct bp_page *page, const struct bp_diff *dif
                  "NEW (%s) takes as long as OLD (%s), but not everything is the same.", new_date,
                  old_date);
     else
-        snprintf(line, sizeof(line), "NEW (%s) is %.3g %% %s than OLD (%s)%s", new_date,
-                 100 * fabs(part), part > 0 ? "slower" : "faster", old_date,
+        snprintf(line, sizeof(line), "NEW (%s) %s OLD (%s)%s", new_date, size, old_date,
                  diff->slowness > MACHINE || diff->slowness < 1 / MACHINE
                      ? " at the same speed of the machine."
                      : ".");
@@ -124,10 +137,15 @@ static void print_spread(const struct bp_page *page, const struct bp_diff *diff)
     char line[400];
     if (diff->run_count > 2)
         snprintf(line, sizeof(line), "The spread is that of %u runs.", diff->run_count);
+    else if (isinf(bp_diff_chance_slower(diff)))
+        snprintf(line, sizeof(line),
+                 "Two single runs that differ in everything: no change of a function's time can be "
+                 "told from chance.");
     else
         snprintf(line, sizeof(line),
-                 "Two single runs: less than %.0f %% of a function's time is taken for chance.",
-                 100 * bp_diff_relative_spread(diff));
+                 "Two single runs: up to +%.0f %% or -%.0f %% of a function's time is taken for "
+                 "chance.",
+                 100 * bp_diff_chance_slower(diff), 100 * bp_diff_chance_faster(diff));
     bp_page_wrap(page, line, 0);
 }
 
@@ -157,17 +175,18 @@ static void print_machine(const struct bp_page *page, const struct bp_diff *diff
     bp_page_wrap(page, line, 0);
 }
 
+/* From ten times on the factor beside it says more than a percentage. */
 static void cell_change(const struct bp_page *page, double change_s, double old_s) {
     char time[32];
     char text[48];
     snprintf(text, sizeof(text), "%s%s", change_s < 0 ? "-" : "+",
              bp_page_time(page, fabs(change_s), time));
     bp_page_right(page, text, 10);
-    text[0] = 0;
-    if (old_s > 0)
-        snprintf(text, sizeof(text), "%+.1f %%", 100 * change_s / old_s);
-    if (text[0])
-        bp_page_right(page, text, 9);
+    if (!(old_s > 0))
+        return;
+    double percent = 100 * change_s / old_s;
+    snprintf(text, sizeof(text), fabs(percent) < 1000 ? "%+.1f %%" : "> 1000 %%", percent);
+    bp_page_right(page, text, 9);
 }
 
 static void print_values(const struct bp_page *page, const struct bp_diff_row *row,
@@ -203,7 +222,7 @@ static void print_sum(const struct bp_page *page, const char *name, const struct
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     static const char *const names[] = {"DSL", "framework", "transfer"};
     const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
-    print_heading(page, "Wall, as measured", "by the differences");
+    print_heading(page, "Wall, as measured", "explained below");
     print_sum(page, "all", wall, diff->net_s, wall->old_s);
     for (int k = 0; k < BP_CATEGORIES; k++)
         for (uint32_t i = 0; i < diff->row_count; i++) {
@@ -239,18 +258,19 @@ static void print_per_call(const struct bp_page *page, const struct bp_diff_row 
     if (!row->time_differs || !row->in_old || !row->in_new || !(expected_s > 0) || !(now_s > 0))
         return;
     double ratio = now_s > expected_s ? now_s / expected_s : expected_s / now_s;
-    fprintf(page->out, "  %.1f %s %s", ratio, page->utf8 ? "×" : "x",
+    fprintf(page->out, ratio < 100 ? "  %.1f %s %s" : "  %.0f %s %s", ratio, page->utf8 ? "×" : "x",
             now_s > expected_s ? "slower" : "faster");
 }
 
 static void print_count(const struct bp_page *page, const struct bp_diff_row *row) {
     char old_text[32];
     char new_text[32];
-    const char *what = row->kind == BP_DIFF_TRANSFER ? "copies"
-                       : row->kind == BP_DIFF_KERNEL ? "launches"
-                                                     : "calls";
+    static const char *const one[] = {"call", "copy", "launch"};
+    static const char *const many[] = {"calls", "copies", "launches"};
+    int what = row->kind == BP_DIFF_TRANSFER ? 1 : row->kind == BP_DIFF_KERNEL ? 2 : 0;
     fprintf(page->out, "    %s %s, before %s", bp_page_count((uint64_t)row->new_count, new_text),
-            what, bp_page_count((uint64_t)row->old_count, old_text));
+            row->new_count == 1 ? one[what] : many[what],
+            bp_page_count((uint64_t)row->old_count, old_text));
     if (!row->in_old || !row->in_new)
         fprintf(page->out, row->in_new ? ": new\n" : ": gone\n");
     else
