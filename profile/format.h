@@ -193,6 +193,7 @@ enum bp_func_kind {
 #define BP_FUNC_CHOSEN 0x4u   /* of a module that was asked for: DSL unless rules say otherwise */
 #define BP_FUNC_COUNTED 0x8u  /* asked for by name (run --count): DSL or not, every call */
 #define BP_FUNC_GIL 0x10u     /* waiting for Python's global interpreter lock */
+#define BP_FUNC_RESUMED 0x20u /* a generator or coroutine: recorded calls end when it is made */
 #define BP_FUNC_TASK 0x100u   /* its calls are tasks */
 #define BP_FUNC_PHASE 0x200u  /* it is a phase: `phase` */
 #define BP_FUNC_SAMPLE 0x400u /* its calls are samples of a task */

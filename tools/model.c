@@ -44,6 +44,7 @@ static void work_free(struct bp_model *model) {
     for (uint32_t i = 0; i < model->thread_count; i++) {
         free(work->threads[i].split);
         free(work->threads[i].self_s);
+        free(work->threads[i].task_self_s);
         free(work->threads[i].function);
         free(work->threads[i].context);
     }

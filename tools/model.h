@@ -37,21 +37,25 @@ struct bp_function {
     double self_s;
     double total_s;
     double wall_s;
-    double min_s;
-    double median_s;
+    double calls_s;  /* durations of its calls that ended: also those within one another */
+    double min_s;    /* of a call, as the next four: estimates where calls are made from it */
+    double median_s; /* within its bucket of the histogram */
     double p99_s;
     double max_s;
+    double first_s;   /* longest first call of a context; 0 if unknown */
+    bool by_pieces;   /* a generator: these five are of making it, not of what it did */
+    bool untold;      /* they say nothing: by pieces, or no call returned */
     bool cuda;        /* a CUDA call: its self_s is transfer_s, kernel_wait_s and what CUDA took */
     bool counted;     /* run --count asked for it */
     bool gil;         /* waiting for Python's GIL */
     bool begins_work; /* what called it is not what its time is for */
     double transfer_s;
     double kernel_wait_s;
-    double first_s; /* longest first call of a context; 0 if unknown */
-    uint32_t tasks; /* in which it appears */
-    double task_s;  /* self time in them */
-    double cost_s;  /* the profiler's own, taken out of self_s */
-    double burst_s; /* of self_s: at most, in calls so long that they may have lost the CPU */
+    uint32_t tasks;      /* in which it appears */
+    double task_s;       /* self time in them */
+    double cost_s;       /* the profiler's own, taken out of self_s */
+    double total_cost_s; /* out of total_s */
+    double burst_s;      /* of self_s: at most, in calls so long that they may have lost the CPU */
 };
 
 /* A calling context, over all threads: parents come before children, 0 stands above the roots. */
@@ -225,6 +229,17 @@ static inline double bp_function_in_tasks(const struct bp_function *function) {
     if (!(function->self_s > 0))
         return 0;
     return function->task_s < function->self_s ? function->task_s / function->self_s : 1;
+}
+
+/* What a call costs is measured once, when the program starts; later it was up to a third more or
+ * less, on a busy machine. So much of what was taken out may have been the function's. */
+static inline double bp_cost_error(double cost_s) {
+    return cost_s / 3;
+}
+
+/* Of a call that ended; where it calls itself, inner calls are calls, too. */
+static inline double bp_function_mean(const struct bp_function *function) {
+    return function->calls ? function->calls_s / (double)function->calls : 0;
 }
 
 static inline bool bp_function_used(const struct bp_function *function) {

@@ -32,6 +32,7 @@ static struct bp_function describe(const struct bp_profile *profile, const struc
         .cuda = func->flags & BP_FUNC_CUDA,
         .counted = func->flags & BP_FUNC_COUNTED,
         .gil = func->flags & BP_FUNC_GIL,
+        .by_pieces = func->flags & BP_FUNC_RESUMED,
     };
     if (func->kind == BP_FUNC_ROOT)
         function.name = "(own code)";
@@ -114,79 +115,13 @@ uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_p
     return map;
 }
 
-/* The same durations in buckets of another tick. */
-static void add_histogram(struct bp_function_work *work, const struct bp_node *node, double ratio) {
-    bool same = ratio > 0.99 && ratio < 1.01;
-    for (unsigned i = 0; i < BP_BUCKETS; i++) {
-        if (node->histogram[i] == 0)
-            continue;
-        double low = (double)bp_bucket_low(i) * ratio;
-        unsigned to = same ? i : bp_bucket(low < 0x1p48 ? (uint64_t)low : UINT64_MAX);
-        work->histogram[to] += node->histogram[i];
-        work->returned += node->histogram[i];
-    }
-}
-
-/* `inside` is the own cost of one call, in the process's ticks. */
-void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct bp_node *node,
-                          double inside, double tick_s) {
-    struct bp_function *function = &model->functions[number];
-    struct bp_function_work *work = &model->work->functions[number];
-    uint64_t before = work->returned;
-    add_histogram(work, node, tick_s / model->work->tick_s);
-    function->calls += work->returned - before + node->aborted;
-    function->aborted += node->aborted;
-    if (work->returned == before)
-        return;
-    work->inside_s += inside * tick_s * (double)(work->returned - before);
-    double shortest = ((double)node->min - inside) * tick_s;
-    double longest = ((double)node->min + (double)node->span - inside) * tick_s;
-    if (shortest < 0)
-        shortest = 0;
-    if (before == 0 || shortest < function->min_s)
-        function->min_s = shortest;
-    if (longest > function->max_s)
-        function->max_s = longest;
-    double first = ((double)node->first - inside) * tick_s;
-    if (first > function->first_s)
-        function->first_s = first;
-}
-
-/* Within a bucket durations are taken as evenly spread. */
-static double quantile(const struct bp_function_work *work, double q, double tick_s) {
-    double rank = q * (double)(work->returned - 1);
-    double seen = 0;
-    for (unsigned i = 0; i < BP_BUCKETS; i++) {
-        double count = (double)work->histogram[i];
-        if (count > 0 && seen + count > rank) {
-            double low = (double)bp_bucket_low(i);
-            double high = i < 6 ? 8 : (double)bp_bucket_low(i + 1);
-            return (low + (high - low) * (rank - seen + 0.5) / count) * tick_s;
-        }
-        seen += count;
-    }
-    return 0;
-}
-
-static double clamp(double value, double low, double high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 void bp_model_finish_functions(struct bp_model *model) {
     for (uint32_t i = 0; i < model->function_count; i++) {
-        struct bp_function *function = &model->functions[i];
         const struct bp_function_work *work = &model->work->functions[i];
-        if (work->returned > 0) {
-            double inside = work->inside_s / (double)work->returned;
-            double tick_s = model->work->tick_s;
-            function->median_s =
-                clamp(quantile(work, 0.5, tick_s) - inside, function->min_s, function->max_s);
-            function->p99_s =
-                clamp(quantile(work, 0.99, tick_s) - inside, function->min_s, function->max_s);
-        }
+        bp_model_finish_calls(model, i);
         if (work->coverage) {
             model->coverage[work->coverage - 1].hooked++;
-            model->coverage[work->coverage - 1].called += bp_function_used(function);
+            model->coverage[work->coverage - 1].called += bp_function_used(&model->functions[i]);
         }
     }
 }

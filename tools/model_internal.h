@@ -4,8 +4,9 @@
  *
  *     model_load.c      which files belong to the run
  *     model_process.c   clock rates, ends of processes, exit status
- *     model_function.c  functions by name, coverage, quantiles
+ *     model_function.c  functions by name, coverage
  *     model_thread.c    node times to functions and contexts; open calls; own cost
+ *     model_call.c      what a call took: mean and quantiles
  *     model_burst.c     calls that lost the CPU
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
@@ -27,8 +28,11 @@
 struct bp_function_work {
     uint64_t histogram[BP_BUCKETS];
     uint64_t returned;
-    double inside_s;   /* own cost within its calls, summed over them */
-    uint32_t coverage; /* index + 1 of its library */
+    double inside_s;    /* own cost within its calls, summed over them */
+    double recorded_s;  /* time in which it was open, without that cost */
+    double total_s;     /* the same without any own cost */
+    double durations_s; /* of all calls that ended, without `inside` */
+    uint32_t coverage;  /* index + 1 of its library */
 };
 
 /* Own cost of one call in ticks: within its time, and outside, in its caller's. */
@@ -46,6 +50,7 @@ struct bp_node_split {
 struct bp_thread_work {
     struct bp_node_split *split; /* per node; NULL if none of its nodes has one */
     double *self_s;              /* per node, own cost subtracted */
+    double *task_self_s;         /* per node: what all tasks would have of it; NULL without any */
     uint32_t *function;          /* per node */
     uint32_t *context;           /* per node */
     double part_s;               /* of the wall, as recorded */
@@ -87,9 +92,18 @@ uint32_t *bp_model_map_functions(struct bp_model *model, const struct bp_model_p
 /* The number of a function, which is made if it is new. Its texts must outlive the model. */
 uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function *described,
                                uint32_t flags);
-void bp_model_count_calls(struct bp_model *model, uint32_t function, const struct bp_node *node,
-                          double inside, double tick_s);
 void bp_model_finish_functions(struct bp_model *model);
+
+/* Of a node, in ticks. */
+struct bp_node_times {
+    double inside;   /* own cost of one call within its time */
+    double recorded; /* in which its function was open */
+    double total;    /* the same, own cost taken out */
+};
+
+void bp_model_count_calls(struct bp_model *model, uint32_t function, const struct bp_node *node,
+                          const struct bp_node_times *times, double tick_s);
+void bp_model_finish_calls(struct bp_model *model, uint32_t function);
 
 struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func);
 void bp_model_account_process(struct bp_model *model, uint32_t process);

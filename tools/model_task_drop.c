@@ -92,6 +92,7 @@ static void take_totals(struct bp_model *model, uint32_t thread_number,
         total_s[growth->nodes[i].node] += growth->self_s[i];
     for (uint32_t i = source->node_count; i-- > 0;) {
         take(&model->functions[work->function[i]].total_s, total_s[i]);
+        take(&model->functions[work->function[i]].calls_s, total_s[i]);
         take(&model->contexts[work->context[i]].total_s, total_s[i]);
         if (i > 0)
             total_s[source->nodes[i].parent] += total_s[i];

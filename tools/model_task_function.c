@@ -45,6 +45,19 @@ static void subtract_costs(struct bp_task_growth *growth, const struct bp_profil
     }
 }
 
+/* Own cost is an average: in some tasks it is more than a function's time, which is then nothing,
+ * and in others it is less. Together they would have more than the function has in the run. */
+static void fit(struct bp_task_growth *growth, const struct bp_thread_work *work) {
+    for (uint32_t i = 0; work->task_self_s && i < growth->count; i++) {
+        uint32_t node = growth->nodes[i].node;
+        if (!(work->task_self_s[node] > (1 + 1e-9) * work->self_s[node]))
+            continue; /* the same but for rounding */
+        double kept_s = growth->self_s[i] * work->self_s[node] / work->task_self_s[node];
+        growth->overhead_s += growth->self_s[i] - kept_s;
+        growth->self_s[i] = kept_s;
+    }
+}
+
 void bp_task_growth_init(struct bp_task_growth *growth, const struct bp_model *model,
                          const struct bp_task_source *source, const struct bp_model_task *task) {
     const struct bp_model_process *process = &model->processes[source->process];
@@ -59,6 +72,7 @@ void bp_task_growth_init(struct bp_task_growth *growth, const struct bp_model *m
     for (uint32_t i = 0; i < growth->count; i++)
         growth->self_s[i] = (double)growth->nodes[i].self * process->tick_s;
     subtract_costs(growth, profile, model->thread_list[task->thread].source, process->tick_s);
+    fit(growth, &model->work->threads[task->thread]);
 }
 
 void bp_task_growth_fini(struct bp_task_growth *growth) {
@@ -159,8 +173,30 @@ static void add_task(struct rows *rows, struct bp_model_task *task,
     }
 }
 
+/* What the outermost tasks have of each node, before it is fitted. */
+static void sum_growth(struct bp_model *model, const struct bp_task_work *work) {
+    double **sums = bp_alloc(model->thread_count, sizeof(*sums));
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        struct bp_task_growth growth;
+        if (task->parent != BP_NO_TASK || task->thread == BP_NO_THREAD)
+            continue;
+        double **sum = &sums[task->thread];
+        if (!*sum)
+            *sum = bp_alloc(model->thread_list[task->thread].source->node_count, sizeof(**sum));
+        bp_task_growth_init(&growth, model, &work->sources[i], task);
+        for (uint32_t k = 0; k < growth.count; k++)
+            (*sum)[growth.nodes[k].node] += growth.self_s[k];
+        bp_task_growth_fini(&growth);
+    }
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        model->work->threads[i].task_self_s = sums[i];
+    free(sums);
+}
+
 void bp_model_add_task_functions(struct bp_model *model, struct bp_task_work *work) {
     struct rows rows = {.model = model};
+    sum_growth(model, work);
     rows.row = bp_alloc(model->function_count, sizeof(*rows.row));
     for (uint32_t i = 0; i < model->task_count; i++)
         add_task(&rows, &model->tasks[i], &work->sources[i]);

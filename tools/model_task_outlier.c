@@ -35,10 +35,10 @@ static void set_distribution(struct bp_task_summary *summary, const double *valu
     summary->mean_s = bp_mean(values, count);
     summary->min_s = bp_quantile(values, count, 0);
     summary->median_s = bp_quantile(values, count, 0.5);
-    summary->p75_s = bp_quantile(values, count, 0.75);
-    summary->p90_s = bp_quantile(values, count, 0.9);
-    summary->p95_s = bp_quantile(values, count, 0.95);
-    summary->p99_s = bp_quantile(values, count, 0.99);
+    summary->p75_s = bp_nearest_rank(values, count, 0.75);
+    summary->p90_s = bp_nearest_rank(values, count, 0.9);
+    summary->p95_s = bp_nearest_rank(values, count, 0.95);
+    summary->p99_s = bp_nearest_rank(values, count, 0.99);
     summary->max_s = bp_quantile(values, count, 1);
     summary->mad_s = bp_median_distance(values, count);
 }

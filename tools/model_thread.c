@@ -23,8 +23,9 @@ struct account {
     uint64_t *calls;
     double *self;
     double *total;
-    double *cost; /* own cost to subtract */
-    double *own;  /* what was subtracted */
+    double *recorded; /* totals before own cost was taken out */
+    double *cost;     /* own cost to subtract */
+    double *own;      /* what was subtracted */
     uint32_t thread_number;
 };
 
@@ -169,6 +170,7 @@ static double subtract_costs(struct account *account) {
     double sum = 0;
     uint32_t count = account->source->node_count;
     for (uint32_t i = 0; i < count; i++) {
+        account->recorded[i] = account->total[i];
         if (account->cost[i] > account->self[i])
             account->cost[i] = account->self[i];
         account->self[i] -= account->cost[i];
@@ -275,9 +277,11 @@ static void add_nodes(struct account *account) {
         context->total_s += total_s;
         context->calls += account->calls[i];
         add_to_thread(account, i, self_s);
+        struct bp_node_times times = {cost_of(account, i).inside, account->recorded[i],
+                                      account->total[i]};
         if (i > 0)
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
-                                 cost_of(account, i).inside, tick_s);
+                                 &times, tick_s);
     }
     free(burst_s);
 }
@@ -339,6 +343,7 @@ static void account_init(struct account *account, uint32_t process,
     account->calls = bp_alloc(count, sizeof(uint64_t));
     account->self = bp_alloc(count, sizeof(double));
     account->total = bp_alloc(count, sizeof(double));
+    account->recorded = bp_alloc(count, sizeof(double));
     account->cost = bp_alloc(count, sizeof(double));
     account->own = bp_alloc(count, sizeof(double));
 }
@@ -358,6 +363,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     free(account.calls);
     free(account.self);
     free(account.total);
+    free(account.recorded);
     free(account.cost);
     free(account.own);
 }

@@ -69,6 +69,14 @@ const char *bp_page_estimate(const struct bp_page *page, double s, double error_
     return text;
 }
 
+const char *bp_page_bound(const struct bp_page *page, double s, double error_s, char text[32]) {
+    char most[32];
+    if (s >= error_s || error_s < 0.5e-9)
+        return bp_page_time(page, s, text);
+    snprintf(text, 32, "< %.20s", bp_page_time(page, s + error_s, most));
+    return text;
+}
+
 const char *bp_page_count(uint64_t count, char text[32]) {
     char digits[24];
     int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);

@@ -3,6 +3,7 @@
  * --by function: all that is known of each function, DSL and framework apart. Two lines a function:
  * what it cost the run, and what a call took.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tools/report_internal.h"
@@ -10,6 +11,16 @@
 static void print_title(const struct bp_page *page, const char *text) {
     bp_page_title(page, text, 32,
                   BP_COLUMNS({"calls", 14}, {"self", 12}, {"total", 12}, {"of wall", 10}));
+}
+
+const char *bp_report_self(const struct bp_page *page, const struct bp_function *function,
+                           char text[32]) {
+    return bp_page_bound(page, function->self_s, bp_cost_error(function->cost_s), text);
+}
+
+const char *bp_report_total(const struct bp_page *page, const struct bp_function *function,
+                            char text[32]) {
+    return bp_page_bound(page, function->total_s, bp_cost_error(function->total_cost_s), text);
 }
 
 /* Calls of a thread's own code and of folded contexts are not counted. */
@@ -20,12 +31,24 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     char max[32];
     char first[48] = "";
     char text[32];
+    double error_s = bp_cost_error(function->total_cost_s);
     if (function->calls == 0)
         return;
+    if (function->total_s < error_s) {
+        bp_page_time(page, function->total_cost_s / (double)function->calls, text);
+        bp_page_bound(page, bp_function_mean(function), error_s / (double)function->calls, mean);
+        fprintf(page->out, "    call: mean %s, after own cost of %s\n", mean, text);
+        return;
+    }
+    bp_page_time(page, bp_function_mean(function), mean);
+    if (function->untold) {
+        fprintf(page->out, "    call: mean %s, median -, p99 -, max - (%s)\n", mean,
+                function->by_pieces ? "it runs by pieces" : "none returned");
+        return;
+    }
     if (function->first_s > 0)
         snprintf(first, sizeof(first), ", first %s", bp_page_time(page, function->first_s, text));
-    fprintf(page->out, "    call: mean %s, median %s, p99 %s, max %s%s\n",
-            bp_page_time(page, function->total_s / (double)function->calls, mean),
+    fprintf(page->out, "    call: mean %s, median %s, p99 %s, max %s%s\n", mean,
             bp_page_time(page, function->median_s, median),
             bp_page_time(page, function->p99_s, p99), bp_page_time(page, function->max_s, max),
             first);
@@ -34,10 +57,12 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
 static void print_tasks(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_function *function) {
     char text[32];
+    double error_s =
+        bp_function_in_tasks(function) * bp_cost_error(function->cost_s) / fmax(function->tasks, 1);
     if (function->tasks)
         fprintf(page->out, "    task: self %s, in %u of %u tasks\n",
-                bp_page_time(page, function->task_s / function->tasks, text), function->tasks,
-                model->task_summary.count);
+                bp_page_bound(page, function->task_s / function->tasks, error_s, text),
+                function->tasks, model->task_summary.count);
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,
@@ -56,8 +81,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     }
     bp_page_left(page, label, 30);
     bp_page_right(page, function->calls ? bp_page_count(function->calls, text) : "", 14);
-    bp_page_right(page, bp_page_time(page, function->self_s, text), 12);
-    bp_page_right(page, bp_page_time(page, function->total_s, text), 12);
+    bp_page_right(page, bp_report_self(page, function, text), 12);
+    bp_page_right(page, bp_report_total(page, function, text), 12);
     bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 10);
     fputc('\n', page->out);
     print_calls(page, function);

@@ -102,6 +102,12 @@ void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
 void bp_report_advice(const struct bp_page *page, const struct bp_model *model);
 
+/* Of a function: "12.3 ms", or "< 4.56 ms" where the profiler's own cost hides it. */
+const char *bp_report_self(const struct bp_page *page, const struct bp_function *function,
+                           char text[32]);
+const char *bp_report_total(const struct bp_page *page, const struct bp_function *function,
+                            char text[32]);
+
 /* "module.name" for Python, the name for others: borrowed, or in `text`. */
 const char *bp_report_name(const struct bp_function *function, char *text, size_t size);
 

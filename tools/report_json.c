@@ -77,6 +77,19 @@ static void set_python(json_t *object, const struct bp_model *model,
     bp_json_set_text(object, "called_from", caller->module[0] ? name : caller->name);
 }
 
+/* Of a generator's calls only the mean is known, and of calls of which none returned. */
+static void set_call(json_t *object, const struct bp_function *function) {
+    static const char *const names[] = {"min_s", "median_s", "p99_s", "max_s", "first_s"};
+    double values[] = {function->min_s, function->median_s, function->p99_s, function->max_s,
+                       function->first_s};
+    bp_json_set(object, "mean_s", bp_function_mean(function));
+    for (int i = 0; i < 5; i++) {
+        bp_json_set(object, names[i], values[i]);
+        if (function->untold)
+            json_object_set_new(object, names[i], json_null());
+    }
+}
+
 static json_t *make_function(const struct bp_model *model, const struct bp_function *function) {
     json_t *object = json_object();
     bp_json_set_text(object, "name", function->name);
@@ -92,16 +105,12 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "self_s", function->self_s);
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
-    bp_json_set(object, "mean_s",
-                function->calls ? function->total_s / (double)function->calls : 0);
-    bp_json_set(object, "min_s", function->min_s);
-    bp_json_set(object, "median_s", function->median_s);
-    bp_json_set(object, "p99_s", function->p99_s);
-    bp_json_set(object, "max_s", function->max_s);
-    bp_json_set(object, "first_s", function->first_s);
+    set_call(object, function);
     bp_json_set(object, "pct", percent(model, function->wall_s));
     bp_json_set_count(object, "tasks", function->tasks);
     bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
+    bp_json_set(object, "self_error_s", bp_cost_error(function->cost_s));
+    bp_json_set(object, "total_error_s", bp_cost_error(function->total_cost_s));
     if (function->counted)
         json_object_set_new(object, "counted", json_true());
     if (function->cuda) {

@@ -47,8 +47,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_left(page, label, 24);
     bp_page_right(page, bp_category_name(function->category), 10);
     bp_page_right(page, bp_page_count(function->calls, text), 13);
-    bp_page_right(page, bp_page_time(page, function->self_s, text), 10);
-    bp_page_right(page, bp_page_time(page, function->total_s, text), 10);
+    bp_page_right(page, bp_report_self(page, function, text), 10);
+    bp_page_right(page, bp_report_total(page, function, text), 10);
     bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 8);
     fputc('\n', page->out);
 }

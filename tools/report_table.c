@@ -36,6 +36,7 @@ static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, c
 static void function_row(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_function *function) {
     char name[300];
+    char text[32];
     const char *label = bp_report_name(function, name, sizeof(name));
     fputs("  ", page->out);
     if (function->module[0] && bp_page_columns(label) > 26) { /* its end tells it from others */
@@ -44,9 +45,10 @@ static void function_row(const struct bp_page *page, const struct bp_model *mode
     }
     bp_page_left(page, label, 26);
     cell_count(page, function->calls, 14);
-    cell_time(page, function->self_s, 10);
-    cell_time(page, function->total_s, 10);
-    if (function->calls)
+    bp_page_right(page, bp_report_self(page, function, text), 10);
+    bp_page_right(page, bp_report_total(page, function, text), 10);
+    bool hidden = function->total_s < bp_cost_error(function->total_cost_s);
+    if (function->calls && !function->untold && !hidden)
         cell_time(page, function->median_s, 9);
     else
         bp_page_right(page, "-", 9);

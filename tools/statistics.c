@@ -37,6 +37,13 @@ double bp_quantile(const double *sorted, uint32_t count, double q) {
     return sorted[below] + (rank - below) * (sorted[below + 1] - sorted[below]);
 }
 
+double bp_nearest_rank(const double *sorted, uint32_t count, double q) {
+    double rank = ceil(q * count - 1e-9); /* 0.95 * 20 is 19, rounding or not */
+    if (count == 0)
+        return 0;
+    return sorted[rank <= 1 ? 0 : rank >= count ? count - 1 : (uint32_t)rank - 1];
+}
+
 double bp_mean(const double *values, uint32_t count) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)

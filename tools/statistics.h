@@ -14,6 +14,9 @@ void bp_sort_values(double *values, uint32_t count);
 /* Of sorted values; 0 if there are none. `q` is from 0 to 1. */
 double bp_quantile(const double *sorted, uint32_t count, double q);
 
+/* The value that at least a part `q` of the values do not exceed: one of them. */
+double bp_nearest_rank(const double *sorted, uint32_t count, double q);
+
 double bp_mean(const double *values, uint32_t count);
 
 /* The standard deviation of the population that the values are drawn from; 0 below two values. */

@@ -225,6 +225,7 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     char stem[NAME_SIZE];
     struct bp_source_function what = {.module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
     what.flags = BP_FUNC_PYTHON | known->counted | (known->chosen ? BP_FUNC_CHOSEN : 0);
+    what.flags |= known->generator ? BP_FUNC_RESUMED : 0;
     if (known->role >= 0) {
         const struct bp_task_role *role = bp_task_role((unsigned)known->role);
         what.flags |= role->flags;

@@ -18,11 +18,10 @@ BATTPROF = os.path.abspath(sys.argv[1])
 
 
 def quantile(values, q):
-    """As battprof: between the two nearest."""
-    rank = q * (len(values) - 1)
-    low = int(rank)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (rank - low) * (values[high] - values[low])
+    """As battprof: the median lies between two, the others are values."""
+    if q == .5:
+        return statistics.median(values)
+    return values[max(math.ceil(q * len(values) - 1e-9), 1) - 1]
 
 
 def near(what, got, want, part=1e-6):

@@ -37,7 +37,7 @@ SIZE_BUCKETS = 40
 TASKS, TASK_NODES, TASK_FOLDS, VARIABLES = range(18, 22)
 TASK_FLAGS = {"phase": 1, "failed": 2, "nvtx": 4, "api": 8, "unfinished": 16, "elsewhere": 64}
 TASK_DETAILED = 32
-FUNC_FLAGS = {"cuda": 1, "python": 2, "chosen": 4, "task": 0x100, "sample": 0x400}
+FUNC_FLAGS = {"cuda": 1, "python": 2, "chosen": 4, "resumed": 0x20, "task": 0x100, "sample": 0x400}
 FUNC_PHASE = 0x200
 
 

@@ -36,6 +36,21 @@ CALLS = {
 }
 
 
+# Functions of subjects/dsl.py that run by pieces: nothing but a mean can be said of their calls.
+PIECES = {"dsl.numbers", "dsl.guarded", "dsl.delegated", "dsl.slow", "dsl.ticks"}
+
+
+def check_durations(check, where, report):
+    for function in report["functions"]:
+        order = [function[key] for key in ("min_s", "median_s", "p99_s", "max_s")]
+        if function["name"] in PIECES:
+            check.that(order == 4 * [None], "%s: %s: %r" % (where, function["name"], order))
+        elif None not in order and not function["aborted"] and function["calls"]:
+            check.that(order == sorted(order) and
+                       order[0] - 1e-8 <= function["mean_s"] <= 1.01 * order[3] + 1e-8,
+                       "%s: %s: mean %r of %r" % (where, function["name"], function["mean_s"], order))
+
+
 def check_calls(check, name, where, report):
     counts = {}
     for function in report["functions"]:
@@ -45,6 +60,7 @@ def check_calls(check, name, where, report):
         check.that(got == calls if calls is not None else got > 0,
                    "%s: %s: %d calls, not %s" % (where, function, got, calls))
     check.that(any(f.startswith("dsl.") for f in counts), "%s: no DSL function seen" % where)
+    check_durations(check, where, report)
 
 
 def check_feature(check, python, version, name, options=()):

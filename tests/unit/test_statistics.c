@@ -24,6 +24,19 @@ static double draw_normal(void) {
     return radius * cos(6.283185307179586 * draw());
 }
 
+static void percentiles_are_values(void) {
+    double values[100];
+    for (int i = 0; i < 100; i++)
+        values[i] = i + 1;
+    CHECK_NEAR(bp_nearest_rank(values, 100, 0.99), 99, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 99, 0.99), 99, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 40, 0.99), 40, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 20, 0.95), 19, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 12, 0.75), 9, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 1, 0.75), 1, 0);
+    CHECK_NEAR(bp_nearest_rank(values, 0, 0.75), 0, 0);
+}
+
 static void quantiles_interpolate(void) {
     double values[] = {4, 1, 3, 2};
     bp_sort_values(values, 4);
@@ -129,6 +142,7 @@ static void histogram(void) {
 
 int main(void) {
     RUN(quantiles_interpolate);
+    RUN(percentiles_are_values);
     RUN(spreads);
     RUN(outliers_are_those_planted);
     RUN(noise_has_no_outliers);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a call of a function took. Durations are recorded as they were, with the profiler's own cost
+ * of the calls made meanwhile in them; totals are corrected. What is the call's own cost is known
+ * and taken out of each; of the rest every call is taken to have its share in proportion to its
+ * duration, so that mean and quantiles tell of the same calls.
+ */
+#include "tools/model_internal.h"
+
+/* The same durations in buckets of another tick. */
+static void add_histogram(struct bp_function_work *work, const struct bp_node *node, double ratio) {
+    bool same = ratio > 0.99 && ratio < 1.01;
+    for (unsigned i = 0; i < BP_BUCKETS; i++) {
+        if (node->histogram[i] == 0)
+            continue;
+        double low = (double)bp_bucket_low(i) * ratio;
+        unsigned to = same ? i : bp_bucket(low < 0x1p48 ? (uint64_t)low : UINT64_MAX);
+        work->histogram[to] += node->histogram[i];
+        work->returned += node->histogram[i];
+    }
+}
+
+static double positive(double value) {
+    return value > 0 ? value : 0;
+}
+
+/* The extremes of a node's calls that returned. */
+static void add_extremes(struct bp_function *function, const struct bp_node *node, double inside,
+                         double tick_s, bool is_first) {
+    double shortest = positive(((double)node->min - inside) * tick_s);
+    double longest = ((double)node->min + (double)node->span - inside) * tick_s;
+    double first = ((double)node->first - inside) * tick_s;
+    if (is_first || shortest < function->min_s)
+        function->min_s = shortest;
+    if (longest > function->max_s)
+        function->max_s = longest;
+    if (first > function->first_s)
+        function->first_s = first;
+}
+
+/* Where a function calls itself, a duration has the cost of many calls in it, not that of one. */
+void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct bp_node *node,
+                          const struct bp_node_times *times, double tick_s) {
+    struct bp_function *function = &model->functions[number];
+    struct bp_function_work *work = &model->work->functions[number];
+    double inside = node->inner ? 0 : times->inside;
+    uint64_t before = work->returned;
+    add_histogram(work, node, tick_s / model->work->tick_s);
+    uint64_t returned = work->returned - before;
+    double calls = (double)(returned + node->aborted);
+    function->calls += returned + node->aborted;
+    function->aborted += node->aborted;
+    work->recorded_s += (times->recorded - inside * calls) * tick_s;
+    work->total_s += times->total * tick_s;
+    function->total_cost_s += (times->recorded - times->total) * tick_s;
+    work->durations_s += ((double)node->total + (double)node->inner - inside * calls) * tick_s;
+    if (returned == 0)
+        return;
+    work->inside_s += inside * tick_s * (double)returned;
+    add_extremes(function, node, inside, tick_s, before == 0);
+}
+
+static double clamp(double value, double low, double high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The duration of the call of this rank, 1 for the shortest. The two ends are known; within a
+ * bucket durations are taken as evenly spread. */
+static double duration_at(const struct bp_function *function, const struct bp_function_work *work,
+                          uint64_t rank, double tick_s) {
+    double inside_s = work->inside_s / (double)work->returned;
+    uint64_t seen = 0;
+    if (rank <= 1 || rank >= work->returned)
+        return rank <= 1 ? function->min_s : function->max_s;
+    for (unsigned i = 0; i < BP_BUCKETS; seen += work->histogram[i++]) {
+        if (seen + work->histogram[i] < rank)
+            continue;
+        double low = (double)bp_bucket_low(i) * tick_s - inside_s;
+        double high = (i < 6 ? 8 : (double)bp_bucket_low(i + 1)) * tick_s - inside_s;
+        low = clamp(low, function->min_s, function->max_s);
+        high = clamp(high, function->min_s, function->max_s);
+        double place = ((double)(rank - seen) - 0.5) / (double)work->histogram[i];
+        return low + (high - low) * place;
+    }
+    return function->max_s;
+}
+
+/* The median is that of two where there are two in the middle; the 99th percentile is a call. */
+static void find_quantiles(struct bp_function *function, const struct bp_function_work *work,
+                           double tick_s) {
+    uint64_t n = work->returned;
+    function->median_s = (duration_at(function, work, (n + 1) / 2, tick_s) +
+                          duration_at(function, work, n / 2 + 1, tick_s)) /
+                         2;
+    function->p99_s = duration_at(function, work, n - n / 100, tick_s);
+}
+
+/* A call of a generator or coroutine is recorded until it is made; what it does when it is resumed
+ * is in its total alone. Older profiles do not say which functions these are. */
+static bool is_by_pieces(const struct bp_function *function) {
+    return function->module[0] && function->aborted == 0 &&
+           bp_function_mean(function) > 1.001 * function->max_s + 1e-9;
+}
+
+void bp_model_finish_calls(struct bp_model *model, uint32_t number) {
+    struct bp_function *function = &model->functions[number];
+    const struct bp_function_work *work = &model->work->functions[number];
+    double part = work->recorded_s > 0 ? clamp(work->total_s / work->recorded_s, 0, 1) : 1;
+    function->calls_s = work->recorded_s > 0 ? positive(work->durations_s) * part : work->total_s;
+    if (work->returned > 0)
+        find_quantiles(function, work, model->work->tick_s);
+    function->min_s *= part;
+    function->median_s *= part;
+    function->p99_s *= part;
+    function->max_s *= part;
+    function->first_s *= part;
+    function->by_pieces |= is_by_pieces(function);
+    function->untold = function->by_pieces || (function->calls > 0 && work->returned == 0);
+}
