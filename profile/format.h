@@ -106,7 +106,8 @@ struct bp_header {
     uint32_t last_node;
     uint64_t last_time;
     uint32_t last_thread;
-    char reserved[748];
+    uint32_t python_passed; /* own cost of one call in bp_node.passed, 1/256 ticks */
+    char reserved[744];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -260,8 +261,10 @@ struct bp_node {
     uint32_t last;    /* bucket of a returned call that the histogram has still to get; 0: none */
     uint64_t histogram[BP_BUCKETS];
     uint64_t first; /* duration of the first call that returned; 0 before, and before format 1.2 */
+    uint64_t
+        passed; /* Python calls that are no frame but went through our hands, while innermost */
 };
-_Static_assert(sizeof(struct bp_node) == 840, "node");
+_Static_assert(sizeof(struct bp_node) == 848, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. */
 struct bp_entry {

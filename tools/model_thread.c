@@ -136,11 +136,13 @@ static void add_task_costs(struct account *account) {
 /* The cost outside a call falls in its caller: the parent, or, where a function calls itself, most
  * likely the function, since inner calls are counted on the same node. */
 static void add_costs(struct account *account) {
+    const struct bp_header *header = &account->process->profile->header;
     const struct bp_node *nodes = account->source->nodes;
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         double calls = (double)account->calls[i];
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
         account->cost[i] += calls * cost_of(account, i).inside;
+        account->cost[i] += (double)nodes[i].passed * header->python_passed / 256.0;
         account->cost[caller] += calls * cost_of(account, i).outside;
     }
     for (uint32_t i = 0; i < account->source->sample_count; i++) {

@@ -7,8 +7,9 @@
 
 #include "interpose/python/code.h"
 
-/* Measure it, with the GIL held. `watch` switches the measuring of a code object on and off. Does
- * nothing while somebody traces or profiles: it would see our calls. */
-void bp_py_cost_measure(void (*watch)(struct bp_py_code *known, int on));
+/* Measure it, with the GIL held. `watch` switches the measuring of a code object on and off;
+ * `passed`: calls that are not measured have a cost, too. Does nothing while somebody traces or
+ * profiles: it would see our calls. */
+void bp_py_cost_measure(void (*watch)(struct bp_py_code *known, int on), int passed);
 
 #endif

@@ -3,9 +3,10 @@
  * evaluate() stands before CPython's own function for running a frame. A frame that is none of ours
  * goes on by a tail call and costs a table lookup and no stack.
  *
- * With such a function in place 3.11 no longer runs Python calls without C calls: a recursion that
- * is deep on purpose would need stack that it does not need without us. Where half of the stack is
- * used up, the frames further in are left to CPython alone.
+ * With such a function in place 3.11 no longer runs Python calls without C calls. So calls of other
+ * modules cost something, too, and are counted for that (steps of generators always are C calls).
+ * And a recursion that is deep on purpose would need stack that it does not need without us. Where
+ * half of the stack is used up, the frames further in are left to CPython alone.
  */
 #include "interpose/python/evaluate.h"
 
@@ -175,8 +176,10 @@ static __attribute__((noinline)) void *evaluate_step(void *tstate, void *frame, 
         return run(&state.layout, tstate, frame, thrown);
     if (is_deep(thread))
         return evaluate_rare(tstate, frame, thrown);
-    if (known->kind == BP_PY_OUTER && !dsl)
+    if (known->kind == BP_PY_OUTER && !dsl) {
+        ((struct bp_node *)node)->passed += !known->generator;
         return run(&state.layout, tstate, frame, thrown);
+    }
     if (known->quick && known->kind != BP_PY_OUTER && is_resumed(frame))
         return run_resumed(tstate, frame, thrown, known);
     return evaluate_rare(tstate, frame, thrown);
@@ -316,7 +319,7 @@ const char *bp_py_evaluate_start(int minor) {
     /* Before 3.11 a tracer would see the check; their layouts are settled. */
     if ((minor > 10 || !bp_py_is_traced()) && !layout_is_right())
         return "unknown layout of frames";
-    bp_py_cost_measure(switch_for_cost);
+    bp_py_cost_measure(switch_for_cost, 1);
     set_function(state.ours);
     return NULL;
 }

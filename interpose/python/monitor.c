@@ -310,7 +310,7 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
     }
     if (state.probe_locals)
         bp_py_spread_start();
-    bp_py_cost_measure(watch_for_cost);
+    bp_py_cost_measure(watch_for_cost, 0);
     return NULL;
 }
 
