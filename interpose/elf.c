@@ -169,7 +169,8 @@ const char *bp_elf_wanted_version(const struct bp_elf *elf, uint32_t symbol) {
     }
 }
 
-int bp_elf_hidden_version(const struct bp_elf *elf, uint32_t symbol) {
+/* Whether a defined symbol is not the default version of its name. */
+static int has_hidden_version(const struct bp_elf *elf, uint32_t symbol) {
     return elf->versions && elf->versions[symbol] & 0x8000;
 }
 
@@ -190,7 +191,7 @@ static int matches(const struct bp_elf *elf, uint32_t index, const struct wanted
     if (!elf->versions || !elf->defined)
         return 1;
     if (!version)
-        return !bp_elf_hidden_version(elf, index);
+        return !has_hidden_version(elf, index);
     const char *has = defined_version(elf, elf->versions[index] & 0x7fff);
     return !has || strcmp(has, version) == 0;
 }

@@ -46,9 +46,6 @@ uint32_t bp_elf_symbol_count(const struct bp_elf *elf);
 /* The version that an undefined symbol asks for, or NULL. */
 const char *bp_elf_wanted_version(const struct bp_elf *elf, uint32_t symbol);
 
-/* Whether a defined symbol is not the default version of its name. */
-int bp_elf_hidden_version(const struct bp_elf *elf, uint32_t symbol);
-
 int bp_elf_is_function(const ElfW(Sym) * symbol);
 uint64_t bp_elf_address(const struct bp_elf *elf, const ElfW(Sym) * symbol);
 

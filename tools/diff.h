@@ -136,9 +136,6 @@ double bp_diff_part(const struct bp_diff *diff);
  */
 double bp_diff_unclear(const struct bp_diff *diff);
 
-/* "today 14:02", as a sentence needs it. */
-void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]);
-
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
 int bp_diff_json(const struct bp_diff *diff, FILE *out);
 int bp_diff_csv(const struct bp_diff *diff, const char *by, FILE *out);

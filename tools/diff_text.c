@@ -19,7 +19,7 @@
 /* Of the time of threads: more without a CPU is worth a sentence. */
 #define LOST_PART 0.3
 
-void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]) {
+static void write_date(uint64_t realtime_ns, bool seconds, char text[48]) {
     time_t when = (time_t)(realtime_ns / 1000000000u);
     time_t now = time(NULL);
     struct tm then;
@@ -42,11 +42,11 @@ void bp_diff_date(uint64_t realtime_ns, bool seconds, char text[48]) {
 }
 
 static void dates(const struct bp_diff *diff, char old_date[48], char new_date[48]) {
-    bp_diff_date(diff->old_side.began_ns, false, old_date);
-    bp_diff_date(diff->new_side.began_ns, false, new_date);
+    write_date(diff->old_side.began_ns, false, old_date);
+    write_date(diff->new_side.began_ns, false, new_date);
     bool seconds = strcmp(old_date, new_date) == 0;
-    bp_diff_date(diff->old_side.began_ns, seconds, old_date);
-    bp_diff_date(diff->new_side.began_ns, seconds, new_date);
+    write_date(diff->old_side.began_ns, seconds, old_date);
+    write_date(diff->new_side.began_ns, seconds, new_date);
 }
 
 static void print_side(const struct bp_page *page, const char *label,

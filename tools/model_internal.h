@@ -54,7 +54,6 @@ struct bp_thread_work {
     uint32_t *function;          /* per node */
     uint32_t *context;           /* per node */
     double part_s;               /* of the wall, as recorded */
-    bool has_part;
 };
 
 /* A wall page and the stretch of time that it divides. */
@@ -131,9 +130,6 @@ void bp_model_make_groups(struct bp_model *model);
 void bp_model_free_groups(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
-/* NULL if the process's wall page is not among the files. */
-const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
-                                            const struct bp_model_process *process);
 void bp_model_split_wall(struct bp_model *model);
 
 void bp_model_find_roles(struct bp_model *model);

@@ -12,7 +12,9 @@
 #include "tools/model_internal.h"
 #include "tools/model_task_internal.h"
 
-uint32_t *bp_model_thread_map(const struct bp_model *model, uint32_t process) {
+/* Per index in the file's threads the number in the model, BP_NO_THREAD where there is none: a new
+ * array. */
+static uint32_t *map_threads(const struct bp_model *model, uint32_t process) {
     const struct bp_profile *profile = model->processes[process].profile;
     uint32_t *map = bp_alloc((size_t)profile->threads_recorded + 1, sizeof(*map));
     memset(map, 0xff, ((size_t)profile->threads_recorded + 1) * sizeof(*map));
@@ -106,7 +108,7 @@ static void add_process(struct bp_model *model, struct bp_task_work *work, uint3
     for (uint32_t i = 0; i < profile->task_count; i++)
         extend(&model->processes[number], &profile->tasks[i]);
     uint32_t *functions = bp_model_map_functions(model, &model->processes[number]);
-    uint32_t *threads = bp_model_thread_map(model, number);
+    uint32_t *threads = map_threads(model, number);
     for (uint32_t i = 0; i < profile->task_count; i++) {
         if (profile->tasks[i].flags & BP_TASK_PHASE)
             continue;

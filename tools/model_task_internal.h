@@ -26,10 +26,6 @@ struct bp_task_work {
     struct bp_table numbers;        /* of sources */
 };
 
-/* Per index in the file's threads the number in the model, BP_NO_THREAD where there is none: new.
- */
-uint32_t *bp_model_thread_map(const struct bp_model *model, uint32_t process);
-
 /* An item that is a phase to be shown. */
 bool bp_task_is_phase(const struct bp_task *item);
 

@@ -35,13 +35,14 @@ static bool same_directory(const char *a, const char *b) {
     return bp_base_name(b) - b == length && strncmp(a, b, (size_t)length) == 0;
 }
 
-const struct bp_wall_tree *bp_model_tree_of(const struct bp_model *model,
-                                            const struct bp_model_process *process) {
+/* NULL if the process's wall page is not among the files. */
+static struct bp_wall_tree *tree_of(const struct bp_model *model,
+                                    const struct bp_model_process *process) {
     const struct bp_header *header = &process->profile->header;
     if (header->flags & BP_LOST_TREE)
         return NULL;
     for (uint32_t i = 0; i < model->work->tree_count; i++) {
-        const struct bp_wall_tree *tree = &model->work->trees[i];
+        struct bp_wall_tree *tree = &model->work->trees[i];
         if (tree->owner == process)
             return tree;
         if (header->tree[0] && same_directory(process->path, tree->owner->path) &&
@@ -59,7 +60,7 @@ void bp_model_find_trees(struct bp_model *model) {
         add_tree(model, &model->processes[i]);
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *process = &model->processes[i];
-        struct bp_wall_tree *tree = (struct bp_wall_tree *)bp_model_tree_of(model, process);
+        struct bp_wall_tree *tree = tree_of(model, process);
         if (!tree || (tree->has_session && !tree->owner->killed))
             continue;
         if (process->profile->header.start < tree->start)
@@ -109,7 +110,7 @@ static uint64_t last_busy_in(const struct bp_model *model, const struct bp_wall_
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[i];
         const struct bp_model_process *process = &model->processes[thread->process];
-        if (bp_model_tree_of(model, process) != tree)
+        if (tree_of(model, process) != tree)
             continue;
         uint64_t ticks = last_busy(process, thread->source);
         latest = ticks > latest ? ticks : latest;
@@ -122,7 +123,7 @@ static uint64_t constructor_before(const struct bp_model *model, const struct bp
                                    uint64_t joined) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
-        if (bp_model_tree_of(model, &model->processes[i]) != tree)
+        if (tree_of(model, &model->processes[i]) != tree)
             continue;
         uint64_t part = joined > header->start ? joined - header->start : 0;
         return part < header->startup ? part : header->startup;
@@ -135,7 +136,7 @@ static uint64_t last_end_in(const struct bp_model *model, const struct bp_wall_t
     uint64_t latest = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *process = &model->processes[i];
-        if (bp_model_tree_of(model, process) == tree && process->end > latest)
+        if (tree_of(model, process) == tree && process->end > latest)
             latest = process->end;
     }
     return latest;
@@ -208,7 +209,7 @@ static void use_trees(struct bp_model *model) {
     for (uint32_t i = 0; i < model->thread_count; i++) {
         struct bp_model_thread *thread = &model->thread_list[i];
         const struct bp_model_process *process = &model->processes[thread->process];
-        const struct bp_wall_tree *tree = bp_model_tree_of(model, process);
+        const struct bp_wall_tree *tree = tree_of(model, process);
         if (!tree)
             continue;
         thread->wall_s = recorded_part(process, &thread->source->info, tree);

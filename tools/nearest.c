@@ -12,7 +12,8 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-size_t bp_edit_distance(const char *a, const char *b) {
+/* Letters to insert, delete, replace or swap with a neighbour. */
+static size_t edit_distance(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
     if (rows > LONGEST || columns > LONGEST)
         return rows + columns;
@@ -40,7 +41,7 @@ static size_t common_beginning(const char *a, const char *b) {
 }
 
 void bp_nearest_offer(struct bp_nearest *nearest, const char *candidate) {
-    size_t length = strlen(nearest->word), distance = bp_edit_distance(nearest->word, candidate);
+    size_t length = strlen(nearest->word), distance = edit_distance(nearest->word, candidate);
     size_t alike = common_beginning(nearest->word, candidate);
     if (length >= 2 && alike == length)
         distance = 1; /* a beginning of the word is as good as one slip */

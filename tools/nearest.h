@@ -19,7 +19,4 @@ struct bp_nearest {
  * is borrowed. */
 void bp_nearest_offer(struct bp_nearest *nearest, const char *candidate);
 
-/* Letters to insert, delete, replace or swap with a neighbour. */
-size_t bp_edit_distance(const char *a, const char *b);
-
 #endif

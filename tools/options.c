@@ -139,13 +139,6 @@ int bp_option_flag(const struct bp_option *option, const char *value, void *to,
     return 0;
 }
 
-int bp_option_clear(const struct bp_option *option, const char *value, void *to,
-                    struct bp_error *error) {
-    (void)option, (void)value, (void)error;
-    *(bool *)to = false;
-    return 0;
-}
-
 int bp_option_text(const struct bp_option *option, const char *value, void *to,
                    struct bp_error *error) {
     if (!value[0])

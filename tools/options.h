@@ -42,7 +42,6 @@ struct bp_option {
 };
 
 bp_option_store bp_option_flag;   /* bool, becomes true */
-bp_option_store bp_option_clear;  /* bool, becomes false: for --no-X */
 bp_option_store bp_option_text;   /* const char *, may not be empty; the last one wins */
 bp_option_store bp_option_choice; /* const char *, one of the words "a|b|c" in `argument` */
 bp_option_store bp_option_number; /* unsigned, from 1 on */

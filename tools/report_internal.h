@@ -111,8 +111,4 @@ const char *bp_report_total(const struct bp_page *page, const struct bp_function
 /* "module.name" for Python, the name for others: borrowed, or in `text`. */
 const char *bp_report_name(const struct bp_function *function, char *text, size_t size);
 
-/* The same with the DSL function that calls it most, for functions of other modules. */
-void bp_report_callee(const struct bp_model *model, const struct bp_function *function, char *text,
-                      size_t size);
-
 #endif

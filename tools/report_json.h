@@ -42,9 +42,6 @@ void bp_report_json_devices(json_t *root, const struct bp_model *model);
 /* report_json_group.c */
 json_t *bp_report_json_groups(const struct bp_model *model);
 json_t *bp_report_json_framework_functions(const struct bp_model *model);
-json_t *bp_report_json_callers(const struct bp_model *model, const struct bp_caller *callers,
-                               uint32_t count, double whole);
-void bp_report_json_name(json_t *object, const struct bp_function *function);
 
 json_t *bp_report_json_advice(const struct bp_model *model);
 

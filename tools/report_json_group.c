@@ -10,19 +10,19 @@ static double percent(double part, double whole) {
 }
 
 /* The name that people search for: module.qualname of Python's functions. */
-void bp_report_json_name(json_t *object, const struct bp_function *function) {
+static void set_name(json_t *object, const struct bp_function *function) {
     char name[1024];
     snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
              function->name);
     bp_json_set_text(object, "name", name);
 }
 
-json_t *bp_report_json_callers(const struct bp_model *model, const struct bp_caller *callers,
-                               uint32_t count, double whole) {
+static json_t *make_callers(const struct bp_model *model, const struct bp_caller *callers,
+                            uint32_t count, double whole) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        bp_report_json_name(object, &model->functions[callers[i].function]);
+        set_name(object, &model->functions[callers[i].function]);
         bp_json_set(object, "s", callers[i].s);
         bp_json_set(object, "pct", percent(callers[i].s, whole));
         json_array_append_new(list, object);
@@ -38,7 +38,7 @@ static const char *kind_name(enum bp_part_kind kind) {
 static json_t *make_part(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
     json_t *object = json_object();
-    bp_report_json_name(object, function);
+    set_name(object, function);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "category", bp_category_name(part->category));
     bp_json_set_text(object, "kind", kind_name(part->kind));
@@ -61,9 +61,8 @@ static json_t *make_group(const struct bp_model *model, const struct bp_group *g
     bp_json_set(object, "error_s", group->error_s);
     bp_json_set(object, "wall_s", group->wall_s);
     bp_json_set(object, "pct", percent(group->wall_s, model->wall_s));
-    json_object_set_new(
-        object, "callers",
-        bp_report_json_callers(model, group->callers, group->caller_count, group->self_s));
+    json_object_set_new(object, "callers",
+                        make_callers(model, group->callers, group->caller_count, group->self_s));
     for (uint32_t i = 0; i < group->part_count; i++)
         json_array_append_new(parts, make_part(model, &group->parts[i]));
     json_object_set_new(object, "functions", parts);
@@ -102,7 +101,7 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         if (part->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT || function->cuda)
             continue;
         json_t *object = json_object();
-        bp_report_json_name(object, function);
+        set_name(object, function);
         bp_json_set_text(object, "library", function->library);
         bp_json_set_text(object, "group", purpose_of(model, part));
         json_object_set_new(object, "sampled", json_boolean(part->kind == BP_PART_SAMPLED));
@@ -113,9 +112,8 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         bp_json_set(object, "pct", percent(part->wall_s, model->wall_s));
         bp_json_set_count(object, "calls", part->calls);
         bp_json_set_count(object, "samples", part->samples);
-        json_object_set_new(
-            object, "callers",
-            bp_report_json_callers(model, part->callers, part->caller_count, part->self_s));
+        json_object_set_new(object, "callers",
+                            make_callers(model, part->callers, part->caller_count, part->self_s));
         json_array_append_new(list, object);
     }
     return list;

@@ -40,19 +40,3 @@ const struct bp_function *bp_report_caller(const struct bp_model *model,
     *others -= *others > 0;
     return most ? &model->functions[model->contexts[most->parent].function] : NULL;
 }
-
-void bp_report_callee(const struct bp_model *model, const struct bp_function *function, char *text,
-                      size_t size) {
-    char name[200], caller_name[200], more[24] = "";
-    uint32_t others;
-    const struct bp_function *caller = bp_report_caller(model, function, &others);
-    const char *own = bp_report_name(function, name, sizeof(name));
-    if (!caller) {
-        snprintf(text, size, "%s", own);
-        return;
-    }
-    if (others)
-        snprintf(more, sizeof(more), " +%u", others);
-    snprintf(text, size, "%s, called from %s%s", own,
-             bp_report_name(caller, caller_name, sizeof(caller_name)), more);
-}
