@@ -101,10 +101,39 @@ static bool is_continuation(char c) {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+/* East Asian characters and pictures. wcwidth(3) knows them in some locales only. */
+static bool is_wide(uint32_t character) {
+    static const uint32_t ranges[][2] = {
+        {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+        {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+        {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (character >= ranges[i][0] && character <= ranges[i][1])
+            return true;
+    return false;
+}
+
+/* Of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each. */
+static int columns_at(const char *text) {
+    uint32_t character = 0;
+    if (is_continuation(text[0]))
+        return 0;
+    if ((text[0] & 0xf0) == 0xe0)
+        character = text[0] & 0x0f;
+    else if ((text[0] & 0xf8) == 0xf0)
+        character = text[0] & 0x07;
+    else
+        return 1;
+    while (is_continuation(*++text))
+        character = character << 6 | (*text & 0x3f);
+    return is_wide(character) ? 2 : 1;
+}
+
 int bp_page_columns(const char *text) {
     int columns = 0;
     for (; *text; text++)
-        columns += !is_continuation(*text);
+        columns += columns_at(text);
     return columns;
 }
 
@@ -112,22 +141,26 @@ static void pad(const struct bp_page *page, int columns) {
     fprintf(page->out, "%*s", columns > 0 ? columns : 0, "");
 }
 
-static void print_columns(const struct bp_page *page, const char *text, int columns) {
-    for (; *text && (columns > 0 || is_continuation(*text)); text++) {
-        columns -= !is_continuation(*text);
+/* Returns how many were used: a wide character may not fit. */
+static int print_columns(const struct bp_page *page, const char *text, int columns) {
+    int used = 0;
+    for (; *text && used + columns_at(text) <= columns; text++) {
+        used += columns_at(text);
         fputc(*text, page->out);
     }
+    return used;
 }
 
 static int print_cut(const struct bp_page *page, const char *text, int width) {
     int columns = bp_page_columns(text);
+    int mark = page->utf8 ? 1 : 2;
     if (columns <= width) {
         fputs(text, page->out);
         return columns;
     }
-    print_columns(page, text, width - (page->utf8 ? 1 : 2));
+    int used = print_columns(page, text, width - mark);
     fputs(page->utf8 ? "…" : "..", page->out);
-    return width;
+    return used + mark;
 }
 
 void bp_page_left(const struct bp_page *page, const char *text, int width) {
@@ -218,7 +251,7 @@ void bp_page_title(const struct bp_page *page, const char *title, int width,
                    const struct bp_column *columns) {
     fputc('\n', page->out);
     bp_page_heading(page, title);
-    fprintf(page->out, "%*s", width - bp_page_columns(title), "");
+    pad(page, width - bp_page_columns(title));
     for (; columns->name; columns++)
         bp_page_right(page, columns->name, columns->width);
     fputc('\n', page->out);

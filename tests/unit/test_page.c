@@ -62,6 +62,16 @@ static void cells(void) {
     page_done(&page, "abc..##  ####  ");
 }
 
+static void wide_cells(void) {
+    struct bp_page page = page_new(true);
+    CHECK_EQUAL(bp_page_columns("漢字 kana ｶﾅ"), 12);
+    CHECK_EQUAL(bp_page_columns("\xff\xe2("), 3);
+    bp_page_left(&page, "漢字漢字", 5);
+    bp_page_left(&page, "漢字漢字", 6);
+    bp_page_right(&page, "漢字", 5);
+    page_done(&page, "漢字…漢字…  漢字");
+}
+
 static void wraps(void) {
     struct bp_page page = page_new(false);
     bp_page_wrap(
@@ -87,6 +97,7 @@ int main(void) {
     RUN(times);
     RUN(counts);
     RUN(cells);
+    RUN(wide_cells);
     RUN(wraps);
     RUN(table);
     return test_result();
