@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What Python programs pay for being measured, beside what they pay for cProfile.
 
-bench.py [calls] [program] [process] [-v 3.11]...    all three, under every Python that is found
+bench.py [calls] [program] [process] [empty] [-v 3.11]...    all, under every Python that is found
 
 calls    nanoseconds added to an empty function of the DSL, another function, a builtin, and a step
          of a generator of the DSL
 program  the loop of a program with 200 DSL functions (pipeline.py), as a multiple of the bare one
-process  the same from start to exit, and an empty program, in milliseconds more
+process  the same from start to exit
+empty    an empty program, in milliseconds more: under the command; and preloaded alone, as worker
+         processes are, with nothing but the library loaded ("off") and with single parts left out
 
 Run it as `chrt -f 50 taskset -c 1 python3 tests/python/bench.py` with BATTPROF_CMD set. The subjects
 stay alive and are asked in turn: what else the machine does is not in all of the answers. Of calls
@@ -14,10 +16,12 @@ each answer takes less than a millisecond and stands beside a bare one before an
 medians are of rounds whose bare answers are within 6 % of the best. The program answers with a pass
 over its solvers, as it runs in earnest: asked for one solver only, each began with the caches that
 the others had filled (3 to 4 % more). The least answers of each solver are added up, over some
-starts of all subjects; "again" is bare once more. Samples are rarely in them. Processes are medians
-over the half of the turns whose bare runs before and after differ least.
+starts of all subjects; "again" is bare once more. Samples are rarely in them. Processes are run in
+turn, and each says when it began and when each of its solvers was done; the least of each of these
+stretches are added up, from the start of the process to its end.
 """
 import argparse
+import glob
 import os
 import shutil
 import statistics
@@ -32,7 +36,8 @@ QUIET = 1.06
 ROUNDS = 15  # quiet ones
 SECONDS = 40  # and then whatever there is
 STARTS, PASSES_EACH = 4, 10
-TURNS = 11
+TURNS = 12
+EMPTY_TURNS = 80
 PASSES = "20"
 
 EMPTY = """
@@ -166,34 +171,64 @@ def bench_program(python, where, directory):
         "%s %.3f" % (name, sum(least[name]) / bare) for name in commands), flush=True)
 
 
-def wall(command, directory):
-    before = time.perf_counter()
-    subprocess.run(command, cwd=directory, env=pythons.environment(), stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    spent = time.perf_counter() - before
+def clean(directory):
+    for path in glob.glob(os.path.join(directory, "battprof.*.bp")):
+        os.unlink(path)
     for name in ("out", "none"):
         shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
-    return spent
 
 
-def in_turns(commands, directory):
-    rows = []
-    for _ in range(TURNS):
-        before = wall(commands["bare"], directory)
-        answers = {n: wall(c, directory) for n, c in commands.items() if n not in ("bare", "cProfile")}
-        rows.append((before, wall(commands["bare"], directory), answers))
-    return sorted(rows, key=lambda row: abs(row[0] - row[1]))[:TURNS // 2 + 1]
+def stretches(command, directory, extra):
+    """Nanoseconds from the start of a process to its first stamp, from stamp to stamp, and to its end;
+    there may be no stamps."""
+    before = time.perf_counter_ns()
+    done = subprocess.run(command, cwd=directory, env=pythons.environment(**extra), check=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    stamps = [before, *map(int, done.stdout.split()), time.perf_counter_ns()]
+    clean(directory)
+    return [b - a for a, b in zip(stamps, stamps[1:])]
+
+
+def least_of(commands, directory, turns):
+    """{name: the least of each stretch}, the processes run in turn."""
+    least = {}
+    for turn in range(turns):
+        names = list(commands)
+        for name in names[turn % len(names):] + names[:turn % len(names)]:
+            command, extra = commands[name]
+            spent = stretches(command, directory, extra)
+            least[name] = [min(pair) for pair in zip(least.get(name, spent), spent)]
+    return least
 
 
 def bench_process(python, where, directory):
     pipeline.write(directory)
-    rows = in_turns(ways(python, ["run.py", PASSES], directory, None), directory)
-    empty = in_turns(ways(python, ["-c", "pass"], directory, None), directory)
-    print("%s process: bare %.2f s  " % (where, min(min(row[:2]) for row in rows)) + "  ".join(
-        "%s %.3f" % (name, median_of(rows, name, lambda a, b: a / b)) for name in ("battprof", "none"))
-        + "   empty program: bare %.1f ms  " % (1e3 * min(min(row[:2]) for row in empty)) + "  ".join(
-            "%s %+.1f ms" % (name, 1e3 * median_of(empty, name, lambda a, b: a - b))
-            for name in ("battprof", "none")), flush=True)
+    found = ways(python, ["run.py", "--stamps", PASSES], directory, None)
+    commands = {name: (found[name], {}) for name in ("bare", "battprof", "none")}
+    commands["again"] = commands["bare"]
+    least = least_of(commands, directory, TURNS)
+    whole = sum(least["bare"])
+    for name in ("battprof", "none", "again"):
+        start, *loop, end = least[name]
+        first, *bare, last = least["bare"]
+        print("%s process of %.2f s: %-8s %.4f  its loop %.4f, begins %+.1f and ends %+.1f ms later" % (
+            where, whole / 1e9, name, sum(least[name]) / whole, sum(loop) / sum(bare),
+            (start - first) / 1e6, (end - last) / 1e6), flush=True)
+
+
+def bench_empty(python, where, directory):
+    program = [python, "-c", "pass"]
+    loaded = {"LD_PRELOAD": pythons.LIB, "BATTPROF_DIR": directory, "BATTPROF_QUIET": "1"}
+    found = ways(python, ["-c", "pass"], directory, None)
+    commands = {"bare": (program, {}), "run": (found["battprof"], {}), "run none": (found["none"], {}),
+                "preloaded": (program, loaded)}
+    for name, extra in (("off", {"BATTPROF": "off"}), ("none", {"BATTPROF_PYTHON": "none"}),
+                        ("no samples", {"BATTPROF_SAMPLE": "0"}), ("no waits", {"BATTPROF_WAIT": "0"})):
+        commands[name] = (program, dict(loaded, **extra))
+    least = {name: spent[0] / 1e6 for name, spent in least_of(commands, directory, EMPTY_TURNS).items()}
+    bare = least.pop("bare")
+    print("%s empty: bare %.1f ms  " % (where, bare) + "  ".join(
+        "%s %+.2f" % (name, ms - bare) for name, ms in least.items()), flush=True)
 
 
 def main():
@@ -201,7 +236,8 @@ def main():
     parser.add_argument("what", nargs="*", default=[])
     parser.add_argument("-v", action="append", help="version, as 3.11")
     options = parser.parse_args()
-    parts = {"calls": bench_calls, "program": bench_program, "process": bench_process}
+    parts = {"calls": bench_calls, "program": bench_program, "process": bench_process,
+             "empty": bench_empty}
     for version, python in pythons.find().items():
         where = "%d.%d" % version
         for name, bench in parts.items():

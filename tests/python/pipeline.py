@@ -5,6 +5,7 @@ and run.py: pipeline.py DIRECTORY
 
 run.py PASSES              solves every task so many times; prints a checksum and the loop's seconds
 run.py --serve [cProfile]  solves all tasks per line of input; prints the nanoseconds of each
+run.py --stamps PASSES     the same as PASSES; prints the clock before, and after each task
 run.py --calls             one pass under cProfile; prints calls of DSL functions
 """
 import os
@@ -460,6 +461,15 @@ def serve(profiler):
         print(*spent, flush=True)
 
 
+def stamps(passes):
+    stamps = [clock()]
+    for _ in range(passes):
+        for number in range({count}):
+            one(number)
+            stamps.append(clock())
+    print(*stamps)
+
+
 def count_calls():
     import cProfile
     import pstats
@@ -477,6 +487,8 @@ def main(arguments):
             import cProfile
             profiler = cProfile.Profile()
         serve(profiler)
+    elif arguments[0] == "--stamps":
+        stamps(int(arguments[1]))
     elif arguments[0] == "--calls":
         count_calls()
     else:
