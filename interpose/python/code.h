@@ -36,6 +36,7 @@ struct bp_py_code {
     uint8_t arguments;       /* of such code: places of its local variables */
     uint8_t first_enclosed;
     uint8_t enclosed;
+    uint32_t starts; /* of such code */
 };
 
 struct bp_py_slot {

@@ -8,17 +8,24 @@
 #define CO_VARARGS 0x4
 #define CO_VARKEYWORDS 0x8
 #define MOST_PLACES 255
+#define MOST_ITEMS 1000 /* of a container that are looked at */
+#define DEEPEST 2       /* a list of (function, arguments) */
 
 static struct {
     int on;
-    void *cell; /* type */
+    void *cell, *dict, *list, *tuple; /* types */
 } state;
 
 void bp_py_spread_start(void) {
     void *cell = bp_py.PyCell_New ? bp_py.PyCell_New(NULL) : NULL;
+    void *builtins = bp_py.PyEval_GetBuiltins();
     state.cell = cell ? bp_py_type(cell) : NULL;
     bp_py_drop(cell);
-    state.on = state.cell && bp_py.PyCell_Get && bp_py.PyBytes_AsString && bp_py.PyBytes_Size;
+    state.dict = builtins ? bp_py.PyDict_GetItemString(builtins, "dict") : NULL;
+    state.list = builtins ? bp_py.PyDict_GetItemString(builtins, "list") : NULL;
+    state.tuple = builtins ? bp_py.PyDict_GetItemString(builtins, "tuple") : NULL;
+    state.on = state.cell && bp_py.PyCell_Get && bp_py.PyBytes_AsString && bp_py.PyBytes_Size &&
+               bp_py.PyList_Size && bp_py.PyList_GetItem;
 }
 
 static int has_spread_calls(void *code) {
@@ -74,24 +81,75 @@ void bp_py_spread_find(struct bp_py_code *known) {
     bp_py_error_restore(&error);
 }
 
-/* An argument that is captured by an inner function is in a cell, too. */
-static void look_at(void *value) {
-    if (value && bp_py_type(value) == state.cell) {
-        void *content = bp_py.PyCell_Get(value);
-        if (content)
-            bp_py_watch_reachable(content);
-        bp_py_drop(content);
-    } else if (value) {
-        bp_py_watch_reachable(value);
-    }
+static void look_into(void *value, int depth);
+
+static void look_into_dict(void *dict, int depth) {
+    void *key, *value;
+    long place = 0;
+    for (int i = 0; i < MOST_ITEMS && bp_py.PyDict_Next(dict, &place, &key, &value); i++)
+        look_into(value, depth);
 }
 
-void bp_py_spread_look(const struct bp_py_code *known, void *frame) {
+static void look_into_items(void *sequence, int depth, long (*size)(void *),
+                            void *(*item)(void *, long)) {
+    for (long i = 0; i < MOST_ITEMS && i < size(sequence); i++)
+        look_into(item(sequence, i), depth);
+}
+
+/* Giving a function events may collect garbage, and that run code of the program. */
+static void look_into(void *value, int depth) {
+    if (!value || depth > DEEPEST)
+        return;
+    bp_py.Py_IncRef(value);
+    if (bp_py_type(value) == state.dict)
+        look_into_dict(value, depth + 1);
+    else if (bp_py_type(value) == state.list)
+        look_into_items(value, depth + 1, bp_py.PyList_Size, bp_py.PyList_GetItem);
+    else if (bp_py_type(value) == state.tuple)
+        look_into_items(value, depth + 1, bp_py.PyTuple_Size, bp_py.PyTuple_GetItem);
+    else
+        bp_py_watch_reachable(value);
+    bp_py.Py_DecRef(value);
+}
+
+static void look_into_globals(void *code) {
+    void *globals = bp_py.PyEval_GetGlobals();
+    void *names = bp_py.PyObject_GetAttrString(code, "co_names");
+    long count = globals && names ? bp_py.PyTuple_Size(names) : 0;
+    for (long i = 0; i < count; i++) {
+        const char *name = bp_py.PyUnicode_AsUTF8(bp_py.PyTuple_GetItem(names, i));
+        look_into(name ? bp_py.PyDict_GetItemString(globals, name) : NULL, 0);
+    }
+    bp_py_drop(names);
+}
+
+/* An argument that is captured by an inner function is in a cell, too. */
+static void look_at(void *value, int into) {
+    int is_cell = value && bp_py_type(value) == state.cell;
+    void *content = is_cell ? bp_py.PyCell_Get(value) : value;
+    if (content && into)
+        look_into(content, 0);
+    else if (content)
+        bp_py_watch_reachable(content);
+    if (is_cell)
+        bp_py_drop(content);
+}
+
+void bp_py_spread_look(struct bp_py_code *known, void *frame) {
     void *const *locals = (void *const *)((char *)frame + BP_PY_LOCALS_312);
+    struct bp_py_error error;
     if (*(void **)frame != known->code)
         return;
+    uint32_t starts = ++known->starts;
+    int into = (starts & (starts - 1)) == 0;
     for (unsigned i = 0; i < known->arguments; i++)
-        look_at(locals[i]);
+        look_at(locals[i], into);
     for (unsigned i = 0; i < known->enclosed; i++)
-        look_at(locals[known->first_enclosed + i]);
+        look_at(locals[known->first_enclosed + i], into);
+    if (!into)
+        return;
+    bp_py_error_save(&error);
+    look_into_globals(known->code);
+    bp_py.PyErr_Clear();
+    bp_py_error_restore(&error);
 }

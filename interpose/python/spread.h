@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * function(*arguments): 3.12 has no event for it where the function is Python's. What such code of
- * the DSL can call so is looked for among its arguments and in what it encloses, when it starts.
+ * the DSL can call so is looked for among its arguments and in what it encloses, when it starts. In
+ * containers, its arguments or global variables that it names, it is looked for at the first start,
+ * the second, the fourth and so on: what comes into them later is found late.
  */
 #ifndef BP_INTERPOSE_PYTHON_SPREAD_H
 #define BP_INTERPOSE_PYTHON_SPREAD_H
@@ -18,6 +20,6 @@ void bp_py_spread_start(void);
 void bp_py_spread_find(struct bp_py_code *known);
 
 /* A call of the code begins in `frame`. */
-void bp_py_spread_look(const struct bp_py_code *known, void *frame);
+void bp_py_spread_look(struct bp_py_code *known, void *frame);
 
 #endif

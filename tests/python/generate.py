@@ -59,6 +59,17 @@ def bound(function):
     return call
 
 
+table = {}  # filled by the program
+
+
+def by_name(name, arguments):
+    return table[name](*arguments)
+
+
+def steps(pairs):
+    return sum([function(*arguments) for function, arguments in pairs])
+
+
 def counted(n):
     for i in range(n):
         yield i
@@ -132,6 +143,14 @@ def reached_spread(a, b):
 
 def reached_enclosed(a, b):
     return a - b
+
+
+def reached_table(a, b):
+    return a ^ b
+
+
+def reached_list(a, b):
+    return a | b
 '''
 
 PROGRAM = '''\
@@ -144,6 +163,7 @@ import dsl
 import helper
 
 FUNCTIONS = [getattr(dsl, "f%d" % i) for i in range({count})]
+dsl.table["or"] = helper.reached_table
 inside = [0.0, 0]
 
 
@@ -201,6 +221,8 @@ def once(n):
     check += outermost(sum, dsl.counted(4))
     check += outermost(dsl.spread, helper.reached_spread, (n, 1))
     check += outermost(dsl.bound(helper.reached_enclosed), n, 1)
+    check += outermost(dsl.by_name, "or", (n, 1))
+    check += outermost(dsl.steps, [(helper.reached_list, (n, 1))])
     check += helper.framework(9000)
     return check
 

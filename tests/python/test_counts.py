@@ -20,7 +20,7 @@ PAUSE = 0.5
 UNCOUNTED = ("<module>", "<genexpr>", "counted")
 # Functions of other modules, by whether all calls come from DSL code.
 BOUNDARY = ("outer", "key", "__init__", "__instancecheck__", "debug", "copy", "reached_spread",
-            "reached_enclosed")
+            "reached_enclosed", "reached_table", "reached_list")
 NO_FRAME = ("inner", "framework", "isEnabledFor")
 
 
