@@ -37,6 +37,7 @@ struct bp_function {
     double self_s;
     double total_s;
     double wall_s;
+    double idle_s;   /* of a wait: wall in which nobody was busy */
     double calls_s;  /* durations of its calls that ended: also those within one another */
     double min_s;    /* of a call, as the next four: estimates where calls are made from it */
     double median_s; /* within its bucket of the histogram */
@@ -67,6 +68,7 @@ struct bp_context {
     double self_s;
     double total_s;
     double wall_s;
+    double idle_s;    /* as of a function */
     double blocked_s; /* of self_s: off the CPU, in no call that battprof sees */
 };
 
@@ -92,6 +94,7 @@ struct bp_model_process {
     double sum_s; /* as in bp_model_thread */
     double overhead_s;
     double wall_s;
+    double idle_s; /* as of its threads */
     double category_s[BP_CATEGORIES];
     double waiting_s;
 };
@@ -109,9 +112,10 @@ struct bp_model_thread {
     double busy_s; /* not in a wait */
     double cpu_s;
     double wall_s;
-    double idle_s;    /* wall with no busy thread that it ended */
-    double blocked_s; /* busy by what we saw, blocked by its CPU clock */
-    bool has_clocks;  /* false: blocked_s is not known */
+    double idle_s;     /* wall with no busy thread that it ended */
+    double own_idle_s; /* of that, known to be in its waits */
+    double blocked_s;  /* busy by what we saw, blocked by its CPU clock */
+    bool has_clocks;   /* false: blocked_s is not known */
 };
 
 struct bp_coverage {

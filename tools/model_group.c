@@ -137,6 +137,8 @@ static void add_pool(struct grouping *grouping, uint32_t number,
     if (!bp_pool_is_divided(pool)) {
         add_whole(grouping, pool, pool->group,
                   (struct bp_part){.calls = pool->calls,
+                                   .calls_s = pool->self_s,
+                                   .idle_s = pool->idle_s,
                                    .samples = pool->samples,
                                    .self_s = division.self_s,
                                    .wall_s = division.wall_s});
@@ -146,7 +148,8 @@ static void add_pool(struct grouping *grouping, uint32_t number,
     struct bp_part calls = {.function = pool->function,
                             .category = grouping->model->functions[pool->function].category,
                             .kind = BP_PART_SAMPLED,
-                            .calls = pool->calls};
+                            .calls = pool->calls,
+                            .calls_s = pool->self_s};
     if (pool->calls) {
         bp_part_lists_add(&grouping->lists, NULL, &calls);
         bp_part_lists_add(&grouping->lists, pool->group, &calls);
@@ -161,16 +164,28 @@ static int compare_samples(const void *a, const void *b) {
     return x->context < y->context ? -1 : x->context > y->context;
 }
 
+/* Samples that were all taken in an intercepted function itself leave its time as exact as it was.
+ */
+static bool is_its_own(const struct grouping *grouping, const struct bp_pool *pool,
+                       const struct bp_pool_sample *samples, uint32_t count) {
+    bool own = grouping->model->functions[pool->function].kind == BP_FUNC_CALL;
+    for (uint32_t i = 0; own && i < count; i++)
+        own = samples[i].view.owner == pool->function &&
+              strcmp(samples[i].view.group, pool->group) == 0;
+    return own;
+}
+
 static void add_pools(struct grouping *grouping) {
     struct bp_pools *pools = &grouping->pools;
     uint32_t at = 0;
     if (pools->sample_count)
         qsort(pools->samples, pools->sample_count, sizeof(*pools->samples), compare_samples);
     for (uint32_t i = 0; i < pools->count; i++) {
+        struct bp_pool *pool = &pools->pools[i];
         uint32_t first = at;
         while (at < pools->sample_count && pools->samples[at].pool == i)
             at++;
-        const struct bp_pool *pool = &pools->pools[i];
+        pool->whole |= is_its_own(grouping, pool, pools->samples + first, at - first);
         if (pool->calls > 0 || pool->self_s > 0)
             add_pool(grouping, i, pools->samples + first, at - first);
     }

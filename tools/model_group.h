@@ -30,10 +30,12 @@ struct bp_part {
     enum bp_category category; /* of the time in the ledger */
     enum bp_part_kind kind;
     uint64_t calls; /* 0 where they are not counted */
+    double calls_s; /* what these calls took themselves, however samples divide it */
     uint64_t samples;
     double self_s;
     double error_s;
     double wall_s;
+    double idle_s;             /* of a wait: wall in which nobody was busy */
     struct bp_caller *callers; /* by falling s */
     uint32_t caller_count;
 };
@@ -44,6 +46,7 @@ struct bp_group {
     double self_s;
     double error_s;
     double wall_s;
+    double idle_s;
     struct bp_part *parts; /* by falling self_s */
     uint32_t part_count;
     struct bp_caller *callers; /* functions outside the group that called into it, the same */

@@ -10,6 +10,7 @@
  *     model_burst.c     calls that lost the CPU
  *     model_device.c    transfers, kernels, and what a CUDA call's time was
  *     model_wall.c      the wall split and its check
+ *     model_idle.c      the wall in which nobody was busy
  *     model_task.c      tasks and phases; the list is in model_task_internal.h
  *     model_group.c     what the time was for and whose it was, with model_pool.c (time to be
  *                       divided), model_sample.c, model_path.c, model_stack.c (by what) and
@@ -53,6 +54,7 @@ struct bp_thread_work {
     double *task_self_s;         /* per node: what all tasks would have of it; NULL without any */
     uint32_t *function;          /* per node */
     uint32_t *context;           /* per node */
+    double idle_rate;            /* of its waits' time that was wall with no busy thread */
     double part_s;               /* of the wall, as recorded */
 };
 
@@ -131,6 +133,10 @@ void bp_model_free_groups(struct bp_model *model);
 
 void bp_model_find_trees(struct bp_model *model);
 void bp_model_split_wall(struct bp_model *model);
+void bp_model_share_idle(struct bp_model *model);
+/* Of a node's self time, what was wall with no busy thread and is known to be. */
+double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_t node,
+                          double self_s);
 
 void bp_model_find_roles(struct bp_model *model);
 

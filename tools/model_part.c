@@ -59,14 +59,17 @@ void bp_part_lists_add(struct bp_part_lists *lists, const char *group, const str
         total->self_s += part->self_s;
         total->error_s += part->error_s;
         total->wall_s += part->wall_s;
+        total->idle_s += part->idle_s;
         return;
     }
     struct bp_part *to = put_part(lists, number, &key);
     to->calls += part->calls;
+    to->calls_s += part->calls_s;
     to->samples += part->samples;
     to->self_s += part->self_s;
     to->error_s += part->error_s;
     to->wall_s += part->wall_s;
+    to->idle_s += part->idle_s;
 }
 
 void bp_part_lists_call(struct bp_part_lists *lists, const char *group,

@@ -66,6 +66,7 @@ void bp_pools_init(struct bp_pools *pools, struct bp_model *model) {
         pools->pools[number].calls += context->calls;
         pools->pools[number].self_s += context->self_s;
         pools->pools[number].wall_s += context->wall_s;
+        pools->pools[number].idle_s += context->idle_s;
     }
     bp_table_fini(&table);
 }

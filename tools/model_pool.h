@@ -17,6 +17,7 @@ struct bp_pool {
     double weight; /* of the samples */
     double self_s;
     double wall_s;
+    double idle_s;
     double blocked_s; /* part of self_s */
     double kept;      /* weight of samples that have the pool's own group */
     bool whole;       /* a wait, a CUDA call, I/O whose purpose is known: nothing to divide */

@@ -92,6 +92,7 @@ static void add_to_role(struct bp_role *role, const struct bp_model_process *pro
     role->thread_s += process->thread_s;
     role->waiting_s += process->waiting_s;
     role->wall_s += process->wall_s;
+    role->idle_s += process->idle_s;
     for (int i = 0; i < BP_CATEGORIES; i++)
         role->category_s[i] += process->category_s[i];
 }
@@ -118,6 +119,7 @@ static void add_to_machine(struct bp_machine *machine, const struct bp_model_pro
     machine->threads += process->threads;
     machine->thread_s += process->thread_s;
     machine->wall_s += process->wall_s;
+    machine->idle_s += process->idle_s;
     for (int i = 0; i < BP_CATEGORIES; i++)
         machine->category_s[i] += process->category_s[i];
 }

@@ -18,6 +18,7 @@ struct bp_role {
     double thread_s;
     double waiting_s;
     double wall_s;
+    double idle_s;                    /* wall in which they waited and nobody was busy */
     double category_s[BP_CATEGORIES]; /* thread-seconds */
 };
 
@@ -31,6 +32,7 @@ struct bp_machine {
     double end_s;
     double thread_s;
     double wall_s; /* wall split of its runs */
+    double idle_s;
     double category_s[BP_CATEGORIES];
 };
 

@@ -59,6 +59,7 @@ struct bp_model_phase {
     uint64_t count; /* how often it was entered */
     double thread_s;
     double wall_s;
+    double idle_s;    /* wall in which it waited and nobody was busy */
     double task_s;    /* of thread_s within tasks */
     uint32_t tasks;   /* in which it has time */
     uint64_t samples; /* of those */

@@ -75,6 +75,11 @@ static void take_node(struct bp_model *model, uint32_t thread_number, uint32_t n
     take(&context->self_s, self_s);
     take(&function->wall_s, wall_s);
     take(&context->wall_s, wall_s);
+    double idle_s = bp_model_node_idle(model, thread_number, node, self_s);
+    take(&function->idle_s, idle_s);
+    take(&context->idle_s, idle_s);
+    take(&thread->own_idle_s, idle_s);
+    take(&model->processes[thread->process].idle_s, idle_s);
     take_part(model, thread, function, self_s);
     if (function->cuda)
         take_cuda(model, thread, function, bp_model_divide(work, node, self_s), self_s, rate);
@@ -191,7 +196,9 @@ static void forget_rows(struct bp_model *model, const struct bp_model_task *task
         phase->samples -= task->samples;
         take(&phase->task_s, row->s);
         take(&phase->thread_s, row->s);
-        take(&phase->wall_s, task->duration_s > 0 ? row->s * task->wall_s / task->duration_s : 0);
+        double part = task->duration_s > 0 ? row->s / task->duration_s : 0;
+        take(&phase->wall_s, part * task->wall_s);
+        take(&phase->idle_s, part * task->idle_s);
     }
 }
 

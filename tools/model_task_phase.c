@@ -4,6 +4,7 @@
  * that of the nodes below; those that the program announces are ranges. In both an inner phase's
  * time is not the outer one's.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ static void add_thread(struct phases *phases, uint32_t number) {
         bool waits = model->functions[work->function[i]].kind == BP_FUNC_WAIT;
         phase->thread_s += work->self_s[i];
         phase->wall_s += waits ? 0 : work->self_s[i] * rate;
+        phase->idle_s += bp_model_node_idle(model, number, i, work->self_s[i]);
     }
 }
 
@@ -104,6 +106,22 @@ static void add_task_nodes(struct phases *phases, uint32_t number) {
     bp_task_growth_fini(&growth);
 }
 
+/* Ticks. A range without details does not know its waits; where one thread ran alone it was busy
+ * but for them. */
+static double range_idle(const struct phases *phases, uint32_t process,
+                         const struct bp_task *range) {
+    const struct bp_model *model = phases->model;
+    double rate = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (model->thread_list[i].process == process &&
+            model->thread_list[i].source->slot == range->thread)
+            rate = model->work->threads[i].idle_rate;
+    if (range->flags & BP_TASK_DETAILED || model->thread_count > 1)
+        return rate * (double)range->wait;
+    double part = (double)range->part / (1 << BP_TREE_V_SHIFT);
+    return rate * fmax((double)(range->end - range->start) - part, 0);
+}
+
 /* Adds a range to its phase, or, with the other sign, takes it from the one around it. */
 static void add_range(struct phases *phases, uint32_t process, uint32_t range, uint32_t item,
                       double sign) {
@@ -116,6 +134,7 @@ static void add_range(struct phases *phases, uint32_t process, uint32_t range, u
     uint32_t task = bp_task_outer_task(profile, item);
     model->phases[number].thread_s += s;
     model->phases[number].wall_s += (double)from->part / (1 << BP_TREE_V_SHIFT) * tick_s;
+    model->phases[number].idle_s += range_idle(phases, process, from) * tick_s;
     if (task != BP_NO_TASK)
         add_to_task(phases, bp_task_number(phases->work, process, task), number, s);
 }

@@ -136,11 +136,36 @@ static void choose_rows(json_t *list, const struct bp_report_settings *settings)
         json_array_remove(list, json_array_size(list) - 1);
 }
 
+/* The rows that close the page: with them the percentages of all rows sum to 100. */
+static void add_rest(json_t *list, const struct bp_model *model,
+                     const struct bp_report_settings *settings) {
+    static const char *const pages[] = {BP_OVERVIEW, "function", "group",
+                                        "thread",    "process",  "phase"};
+    bool has_rest = false;
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        has_rest |= strcmp(settings->by, pages[i]) == 0;
+    if (!has_rest || settings->top || settings->search.count || settings->scale ||
+        settings->budget_s > 0 || json_array_size(list) == 0)
+        return;
+    struct bp_rest rest = bp_report_rest(model, settings->by);
+    for (uint32_t i = 0; i < rest.count; i++) {
+        char name[80];
+        json_t *row = json_object();
+        snprintf(name, sizeof(name), "(%s)", rest.rows[i].name);
+        json_object_set_new(row, strcmp(settings->by, "process") == 0 ? "command" : "name",
+                            json_string(name));
+        json_object_set_new(row, "wall_s", json_real(rest.rows[i].wall_s));
+        json_object_set_new(row, "pct", json_real(100 * rest.rows[i].wall_s / model->wall_s));
+        json_array_append_new(list, row);
+    }
+}
+
 int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
                   FILE *out) {
     json_t *root = bp_report_json_make(model, settings);
     json_t *list = find_list(root, settings);
     choose_rows(list, settings);
+    add_rest(list, model, settings);
     if (list)
         bp_csv_write(list, out);
     if (json_array_size(list) == 0)

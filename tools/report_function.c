@@ -74,6 +74,9 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     snprintf(label, sizeof(label), "%s", own);
     if (function->kind == BP_FUNC_ROOT)
         snprintf(label, sizeof(label), "own code of %s", function->library);
+    if (function->kind == BP_FUNC_WAIT || function->kind == BP_FUNC_IO) /* a write may be either */
+        snprintf(label, sizeof(label), "%s [%s]", own,
+                 function->kind == BP_FUNC_IO ? "io" : "wait");
     fputs("  ", page->out);
     if (bp_page_columns(label) > 30) { /* its end tells it from others */
         fprintf(page->out, "%s\n  ", label);
@@ -83,7 +86,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_right(page, function->calls ? bp_page_count(function->calls, text) : "", 14);
     bp_page_right(page, bp_report_self(page, function, text), 12);
     bp_page_right(page, bp_report_total(page, function, text), 12);
-    bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 10);
+    bp_page_right(page, bp_page_share(function->wall_s + function->idle_s, model->wall_s, text),
+                  10);
     fputc('\n', page->out);
     print_calls(page, function);
     print_tasks(page, model, function);
@@ -93,6 +97,8 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
                             const struct bp_report_settings *settings, bool dsl) {
     uint32_t count;
     uint32_t shown = 0;
+    double hidden_s = 0;
+    char text[64];
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_function *function = &model->functions[order[i]];
@@ -102,9 +108,12 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
             print_title(page, dsl ? "DSL functions" : "Other functions");
         if (shown++ < settings->top)
             print_row(page, model, function);
+        else
+            hidden_s += function->wall_s + function->idle_s;
     }
+    snprintf(text, sizeof(text), "and %u more: --top %u", shown - settings->top, shown);
     if (shown > settings->top)
-        fprintf(page->out, "  and %u more: --top %u\n", shown - settings->top, shown);
+        bp_report_share_row(page, model, text, hidden_s);
     free(order);
 }
 
@@ -114,4 +123,6 @@ void bp_report_functions(const struct bp_page *page, const struct bp_model *mode
     print_functions(page, model, settings, false);
     if (settings->search.count)
         bp_report_misses(page, model, settings);
+    else
+        bp_report_rest_rows(page, model, "function");
 }

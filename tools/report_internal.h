@@ -32,6 +32,25 @@ int bp_report_check(const struct bp_report_settings *settings, int operands,
 int bp_report_check_model(const struct bp_model *model, const struct bp_report_settings *settings,
                           struct bp_error *error);
 
+/* report_rest.c: what is of the wall, but of no row of the table by this word. */
+struct bp_rest {
+    uint32_t count;
+    struct bp_rest_row {
+        const char *name;
+        double wall_s;
+    } rows[4];
+};
+
+struct bp_rest bp_report_rest(const struct bp_model *model, const char *by);
+void bp_report_rest_rows(const struct bp_page *page, const struct bp_model *model, const char *by);
+/* A row that has nothing but a share of the wall. */
+void bp_report_share_row(const struct bp_page *page, const struct bp_model *model, const char *text,
+                         double wall_s);
+
+/* "python3", or "dash, before exec": new programs change the name of their thread. */
+const char *bp_report_thread_name(const struct bp_model *model,
+                                  const struct bp_model_thread *thread, char *text, size_t size);
+
 /* report_open.c: tasks that did not end, and the calls that threads were in. */
 void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model);
 void bp_report_in_flight(const struct bp_page *page, const struct bp_model *model);

@@ -106,9 +106,10 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
     set_call(object, function);
-    bp_json_set(object, "pct", percent(model, function->wall_s));
+    bp_json_set(object, "pct", percent(model, function->wall_s + function->idle_s));
     bp_json_set_count(object, "tasks", function->tasks);
     bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
+    bp_json_set(object, "idle_s", function->idle_s);
     bp_json_set(object, "self_error_s", bp_cost_error(function->cost_s));
     bp_json_set(object, "total_error_s", bp_cost_error(function->total_cost_s));
     if (function->counted)
@@ -181,7 +182,8 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set_count(object, "process",
                           (uint64_t)model->processes[thread->process].profile->header.pid);
         bp_json_set_count(object, "tid", (uint64_t)info->tid);
-        bp_json_set_text(object, "name", info->name);
+        char name[64];
+        bp_json_set_text(object, "name", bp_report_thread_name(model, thread, name, sizeof(name)));
         bp_json_set_count(object, "lives", info->lives ? info->lives : 1);
         json_object_set_new(object, "ended", json_boolean(info->state == BP_THREAD_ENDED));
         bp_json_set(object, "lifetime_s", thread->lifetime_s);
@@ -193,6 +195,8 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "cpu_s", thread->cpu_s);
         bp_json_set(object, "wall_s", thread->wall_s);
         bp_json_set(object, "blocked_s", thread->blocked_s);
+        bp_json_set(object, "idle_s", thread->own_idle_s);
+        bp_json_set(object, "pct", percent(model, thread->wall_s + thread->own_idle_s));
         set_categories(object, thread->category_s);
         json_array_append_new(list, object);
     }
@@ -234,6 +238,8 @@ static json_t *make_processes(const struct bp_model *model) {
         bp_json_set(object, "overhead_s", process->overhead_s);
         bp_json_set(object, "waiting_s", process->waiting_s);
         bp_json_set(object, "wall_s", process->wall_s);
+        bp_json_set(object, "idle_s", process->idle_s);
+        bp_json_set(object, "pct", percent(model, process->wall_s + process->idle_s));
         set_categories(object, process->category_s);
         json_array_append_new(list, object);
     }

@@ -46,9 +46,9 @@ static json_t *make_part(const struct bp_model *model, const struct bp_part *par
     bp_json_set_count(object, "samples", part->samples);
     bp_json_set(object, "self_s", part->self_s);
     bp_json_set(object, "error_s", part->error_s);
-    bp_json_set(object, "per_call_s",
-                part->calls && function->calls ? function->self_s / (double)function->calls : 0);
+    bp_json_set(object, "per_call_s", part->calls ? part->calls_s / (double)part->calls : 0);
     bp_json_set(object, "wall_s", part->wall_s);
+    bp_json_set(object, "idle_s", part->idle_s);
     return object;
 }
 
@@ -60,7 +60,8 @@ static json_t *make_group(const struct bp_model *model, const struct bp_group *g
     bp_json_set(object, "self_s", group->self_s);
     bp_json_set(object, "error_s", group->error_s);
     bp_json_set(object, "wall_s", group->wall_s);
-    bp_json_set(object, "pct", percent(group->wall_s, model->wall_s));
+    bp_json_set(object, "pct", percent(group->wall_s + group->idle_s, model->wall_s));
+    bp_json_set(object, "idle_s", group->idle_s);
     json_object_set_new(object, "callers",
                         make_callers(model, group->callers, group->caller_count, group->self_s));
     for (uint32_t i = 0; i < group->part_count; i++)

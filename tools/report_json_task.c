@@ -210,14 +210,16 @@ json_t *bp_report_json_phases(const struct bp_model *model) {
         bp_json_set_text(object, "name", phase->name);
         bp_json_set_count(object, "count", phase->count);
         bp_json_set(object, "thread_s", phase->thread_s);
+        double wall_s = phase->wall_s + phase->idle_s;
         bp_json_set(object, "wall_s", phase->wall_s);
-        bp_json_set(object, "pct", model->wall_s > 0 ? 100 * phase->wall_s / model->wall_s : 0);
+        bp_json_set(object, "pct", model->wall_s > 0 ? 100 * wall_s / model->wall_s : 0);
         bp_json_set_count(object, "tasks", phase->tasks);
         bp_json_set_count(object, "samples", phase->samples);
         bp_json_set(object, "in_tasks_s", phase->task_s);
         bp_json_set(object, "per_task_s", phase->tasks ? phase->task_s / phase->tasks : 0);
         bp_json_set(object, "per_sample_s",
                     phase->samples ? phase->task_s / (double)phase->samples : 0);
+        bp_json_set(object, "idle_s", phase->idle_s);
         json_array_append_new(list, object);
     }
     return list;

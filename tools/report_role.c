@@ -29,7 +29,8 @@ static void print_roles(const struct bp_page *page, const struct bp_model *model
         const struct bp_role *role = &model->roles[i];
         fputs("  ", page->out);
         bp_page_left(page, role->name, 26);
-        cells(page, model, role->processes, role->thread_s, role->category_s, role->wall_s);
+        cells(page, model, role->processes, role->thread_s, role->category_s,
+              role->wall_s + role->idle_s);
     }
 }
 
@@ -45,7 +46,7 @@ static void print_machines(const struct bp_page *page, const struct bp_model *mo
         fputs("  ", page->out);
         bp_page_left(page, label, 26);
         cells(page, model, machine->processes, machine->thread_s, machine->category_s,
-              machine->wall_s);
+              machine->wall_s + machine->idle_s);
     }
 }
 
@@ -62,7 +63,8 @@ static void print_ranks(const struct bp_page *page, const struct bp_model *model
                  process->role);
         fputs("  ", page->out);
         bp_page_left(page, label, 26);
-        cells(page, model, 1, process->thread_s, process->category_s, process->wall_s);
+        cells(page, model, 1, process->thread_s, process->category_s,
+              process->wall_s + process->idle_s);
     }
 }
 
@@ -97,6 +99,7 @@ void bp_report_json_roles(json_t *root, const struct bp_model *model) {
                  role->category_s);
         bp_json_set(object, "lifetime_s", role->lifetime_s);
         bp_json_set(object, "waiting_s", role->waiting_s);
+        bp_json_set(object, "idle_s", role->idle_s);
         json_array_append_new(roles, object);
     }
     for (uint32_t i = 0; i < model->machine_count; i++) {
@@ -106,6 +109,7 @@ void bp_report_json_roles(json_t *root, const struct bp_model *model) {
         set_sums(object, machine->processes, machine->threads, machine->thread_s, machine->wall_s,
                  machine->category_s);
         bp_json_set(object, "start", machine->start_s);
+        bp_json_set(object, "idle_s", machine->idle_s);
         bp_json_set(object, "span_s", machine->end_s - machine->start_s);
         json_array_append_new(machines, object);
     }

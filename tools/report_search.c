@@ -49,7 +49,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_right(page, bp_page_count(function->calls, text), 13);
     bp_page_right(page, bp_report_self(page, function, text), 10);
     bp_page_right(page, bp_report_total(page, function, text), 10);
-    bp_page_right(page, bp_page_share(function->wall_s, model->wall_s, text), 8);
+    bp_page_right(page, bp_page_share(function->wall_s + function->idle_s, model->wall_s, text), 8);
     fputc('\n', page->out);
 }
 

@@ -44,25 +44,44 @@ static const struct table {
     {"transfer", BP_DIFF_TRANSFER, "Copies, exposed time"},
 };
 
+/* Steals both arrays. */
+static struct figures make_figures(double *seconds, double *shares, uint32_t count) {
+    struct figures figures = {
+        .mean_s = bp_mean(seconds, count),
+        .deviation_s = bp_deviation(seconds, count),
+        .share = bp_mean(shares, count),
+    };
+    bp_sort_values(shares, count);
+    figures.least = shares[0];
+    figures.most = shares[count - 1];
+    free(seconds);
+    free(shares);
+    return figures;
+}
+
+static double share_of(const struct bp_model *model, double wall_s) {
+    return model->wall_s > 0 ? 100 * wall_s / model->wall_s : 0;
+}
+
 static struct figures figure(const struct bp_diff *diff, const struct bp_diff_row *row) {
     double *seconds = bp_alloc(diff->run_count, sizeof(*seconds));
     double *shares = bp_alloc(diff->run_count, sizeof(*shares));
     for (uint32_t i = 0; i < diff->run_count; i++) {
-        double wall_s = diff->runs[i].model->wall_s;
         seconds[i] = row->values[i].s;
-        shares[i] = wall_s > 0 ? 100 * row->values[i].wall_s / wall_s : 0;
+        shares[i] = share_of(diff->runs[i].model, row->values[i].wall_s);
     }
-    struct figures figures = {
-        .mean_s = bp_mean(seconds, diff->run_count),
-        .deviation_s = bp_deviation(seconds, diff->run_count),
-        .share = bp_mean(shares, diff->run_count),
-    };
-    bp_sort_values(shares, diff->run_count);
-    figures.least = shares[0];
-    figures.most = shares[diff->run_count - 1];
-    free(seconds);
-    free(shares);
-    return figures;
+    return make_figures(seconds, shares, diff->run_count);
+}
+
+/* Comparisons have no row for it: it is not the program's. */
+static struct figures own_cost(const struct bp_diff *diff) {
+    double *seconds = bp_alloc(diff->run_count, sizeof(*seconds));
+    double *shares = bp_alloc(diff->run_count, sizeof(*shares));
+    for (uint32_t i = 0; i < diff->run_count; i++) {
+        seconds[i] = diff->runs[i].model->overhead_wall_s;
+        shares[i] = share_of(diff->runs[i].model, seconds[i]);
+    }
+    return make_figures(seconds, shares, diff->run_count);
 }
 
 static bool moves(const struct figures *figures) {
@@ -104,6 +123,8 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
             if (strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
                 print_row(page, names[k], &figures, true);
     }
+    struct figures figures = own_cost(diff);
+    print_row(page, "profiler", &figures, true);
 }
 
 static int compare_rows(const void *a, const void *b, void *data) {
@@ -181,20 +202,35 @@ static int print_text(struct bp_diff *diff, const char *path, const struct table
     return 0;
 }
 
+static json_t *make_figure_row(const char *name, const struct figures *figures) {
+    json_t *object = json_object();
+    bp_json_set_text(object, "name", name);
+    bp_json_set(object, "mean_s", figures->mean_s);
+    bp_json_set(object, "deviation_s", figures->deviation_s);
+    bp_json_set(object, "pct", figures->share);
+    bp_json_set(object, "least_pct", figures->least);
+    bp_json_set(object, "most_pct", figures->most);
+    json_object_set_new(object, "moves", json_boolean(moves(figures)));
+    return object;
+}
+
+static json_t *make_own_cost(const struct bp_diff *diff) {
+    struct figures figures = own_cost(diff);
+    json_t *object = make_figure_row("profiler", &figures);
+    json_t *seconds = json_array();
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        json_array_append_new(seconds, json_real(diff->runs[i].model->overhead_wall_s));
+    json_object_set_new(object, "s", seconds);
+    return object;
+}
+
 static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *row) {
     struct figures figures = figure(diff, row);
-    json_t *object = json_object();
     json_t *seconds = json_array();
     json_t *calls = json_array();
     char name[1024];
     name_of(row, name, sizeof(name));
-    bp_json_set_text(object, "name", name);
-    bp_json_set(object, "mean_s", figures.mean_s);
-    bp_json_set(object, "deviation_s", figures.deviation_s);
-    bp_json_set(object, "pct", figures.share);
-    bp_json_set(object, "least_pct", figures.least);
-    bp_json_set(object, "most_pct", figures.most);
-    json_object_set_new(object, "moves", json_boolean(moves(&figures)));
+    json_t *object = make_figure_row(name, &figures);
     for (uint32_t i = 0; i < diff->run_count; i++) {
         json_array_append_new(seconds, json_real(row->values[i].s));
         json_array_append_new(calls, json_integer((json_int_t)row->values[i].count));
@@ -230,6 +266,7 @@ static int print_json(struct bp_diff *diff, FILE *out) {
         if (row->kind == BP_DIFF_CATEGORY)
             json_object_set_new(categories, row->name, make_row(diff, row));
     }
+    json_object_set_new(categories, "profiler", make_own_cost(diff));
     json_object_set_new(root, "categories", categories);
     json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
     json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));

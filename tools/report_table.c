@@ -32,6 +32,15 @@ static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, c
         fprintf(page->out, "  and %u more %s: --top %u\n", count - top, what, count);
 }
 
+/* The same with what those have of the wall. */
+static void say_hidden(const struct bp_page *page, const struct bp_model *model, uint32_t count,
+                       uint32_t top, const char *what, double wall_s) {
+    char text[64];
+    snprintf(text, sizeof(text), "and %u more %s: --top %u", count - top, what, count);
+    if (count > top)
+        bp_report_share_row(page, model, text, wall_s);
+}
+
 /* A function of several libraries or lines is told apart by what follows its name. */
 static void function_row(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_function *function) {
@@ -88,10 +97,14 @@ static void table_functions(const struct bp_page *page, const struct bp_model *m
     free(order);
 }
 
+static double thread_wall(const struct bp_model_thread *thread) {
+    return thread->wall_s + thread->own_idle_s;
+}
+
 static int compare_thread(const void *a, const void *b, void *data) {
     const struct bp_model_thread *list = data;
-    double x = list[*(const uint32_t *)a].wall_s;
-    double y = list[*(const uint32_t *)b].wall_s;
+    double x = thread_wall(&list[*(const uint32_t *)a]);
+    double y = thread_wall(&list[*(const uint32_t *)b]);
     if (x != y)
         return x > y ? -1 : 1;
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
@@ -104,23 +117,30 @@ static uint32_t *number(uint32_t count) {
     return list;
 }
 
-static void thread_row(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_model_thread *thread) {
-    char label[64];
+const char *bp_report_thread_name(const struct bp_model *model,
+                                  const struct bp_model_thread *thread, char *text, size_t size) {
     const struct bp_thread *info = &thread->source->info;
     const struct bp_header *header = &model->processes[thread->process].profile->header;
     if (header->state == BP_EXECED && info->tid == header->pid)
-        snprintf(label, sizeof(label), "%d %.30s, before exec", info->tid,
-                 bp_base_name(header->executable));
+        snprintf(text, size, "%.30s, before exec", bp_base_name(header->executable));
     else
-        snprintf(label, sizeof(label), "%d %s", info->tid, info->name);
+        snprintf(text, size, "%s", info->name);
+    return text;
+}
+
+static void thread_row(const struct bp_page *page, const struct bp_model *model,
+                       const struct bp_model_thread *thread) {
+    char name[64];
+    char label[80];
+    snprintf(label, sizeof(label), "%d %s", thread->source->info.tid,
+             bp_report_thread_name(model, thread, name, sizeof(name)));
     fputs("  ", page->out);
     bp_page_left(page, label, 25);
     cell_time(page, thread->lifetime_s, 11);
     cell_time(page, thread->busy_s, 11);
     cell_time(page, thread->category_s[BP_DSL], 11);
     cell_time(page, thread->waiting_s, 11);
-    cell_share(page, thread->wall_s, model->wall_s);
+    cell_share(page, thread_wall(thread), model->wall_s);
 }
 
 static void table_threads(const struct bp_page *page, const struct bp_model *model,
@@ -130,16 +150,27 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
     bp_page_title(
         page, "Threads", 27,
         BP_COLUMNS({"lifetime", 11}, {"busy", 11}, {"DSL", 11}, {"waiting", 11}, {"of wall", 9}));
-    for (uint32_t i = 0; i < model->thread_count && i < settings->top; i++)
-        thread_row(page, model, &model->thread_list[order[i]]);
-    say_rest(page, model->thread_count, settings->top, "threads");
+    double hidden_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->thread_list[order[i]];
+        if (i < settings->top)
+            thread_row(page, model, thread);
+        else
+            hidden_s += thread_wall(thread);
+    }
+    say_hidden(page, model, model->thread_count, settings->top, "threads", hidden_s);
+    bp_report_rest_rows(page, model, "thread");
     free(order);
+}
+
+static double process_wall(const struct bp_model_process *process) {
+    return process->wall_s + process->idle_s;
 }
 
 static int compare_process(const void *a, const void *b, void *data) {
     const struct bp_model_process *list = data;
-    double x = list[*(const uint32_t *)a].wall_s;
-    double y = list[*(const uint32_t *)b].wall_s;
+    double x = process_wall(&list[*(const uint32_t *)a]);
+    double y = process_wall(&list[*(const uint32_t *)b]);
     if (x != y)
         return x > y ? -1 : 1;
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
@@ -182,7 +213,7 @@ static void process_row(const struct bp_page *page, const struct bp_model *model
     cell_count(page, process->threads, 9);
     cell_time(page, process->lifetime_s, 10);
     cell_time(page, process->category_s[BP_DSL], 10);
-    cell_share(page, process->wall_s, model->wall_s);
+    cell_share(page, process_wall(process), model->wall_s);
 }
 
 static void table_processes(const struct bp_page *page, const struct bp_model *model,
@@ -192,9 +223,16 @@ static void table_processes(const struct bp_page *page, const struct bp_model *m
     bp_page_title(
         page, "Processes", 32,
         BP_COLUMNS({"end", 10}, {"threads", 9}, {"lifetime", 10}, {"DSL", 10}, {"of wall", 9}));
-    for (uint32_t i = 0; i < model->process_count && i < settings->top; i++)
-        process_row(page, model, &model->processes[order[i]]);
-    say_rest(page, model->process_count, settings->top, "processes");
+    double hidden_s = 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[order[i]];
+        if (i < settings->top)
+            process_row(page, model, process);
+        else
+            hidden_s += process_wall(process);
+    }
+    say_hidden(page, model, model->process_count, settings->top, "processes", hidden_s);
+    bp_report_rest_rows(page, model, "process");
     bp_report_roles(page, model);
     free(order);
 }

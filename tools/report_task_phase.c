@@ -86,23 +86,25 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     bp_page_right(page, phase->tasks ? bp_page_count(phase->tasks, text) : "", 8);
     cell_rate(page, phase->task_s, phase->tasks, 10);
     cell_rate(page, phase->task_s, (double)phase->samples, 10);
-    bp_page_right(page, bp_page_share(phase->wall_s, model->wall_s, text), 9);
+    bp_page_right(page, bp_page_share(phase->wall_s + phase->idle_s, model->wall_s, text), 9);
     fputc('\n', page->out);
 }
 
 static void print_rest(const struct bp_page *page, const struct bp_model *model) {
+    struct bp_rest rest = bp_report_rest(model, "phase");
     double thread_s = model->thread_s;
-    double wall_s = model->wall_s;
     char text[32];
-    for (uint32_t i = 0; i < model->phase_count; i++) {
+    for (uint32_t i = 0; i < model->phase_count; i++)
         thread_s -= model->phases[i].thread_s;
-        wall_s -= model->phases[i].wall_s;
+    for (uint32_t i = 0; i < rest.count; i++) {
+        bool is_time = i + 1 == rest.count; /* of threads, too */
+        fputs("  ", page->out);
+        bp_page_left(page, rest.rows[i].name, is_time ? 22 : 41);
+        if (is_time)
+            bp_page_right(page, bp_page_time(page, thread_s, text), 19);
+        bp_page_right(page, bp_page_share(rest.rows[i].wall_s, model->wall_s, text), 37);
+        fputc('\n', page->out);
     }
-    fputs("  ", page->out);
-    bp_page_left(page, "outside of phases", 22);
-    bp_page_right(page, bp_page_time(page, thread_s, text), 19);
-    bp_page_right(page, bp_page_share(wall_s, model->wall_s, text), 37);
-    fputc('\n', page->out);
 }
 
 void bp_report_phases(const struct bp_page *page, const struct bp_model *model,

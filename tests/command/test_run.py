@@ -144,6 +144,8 @@ class Run(CommandTest):
         self.assertEqual((report["schema"], report["runs"]), ("battprof-series/1", 3))
         walls = report["wall"]["s"]
         self.assertAlmostEqual(report["wall"]["mean_s"], sum(walls) / 3)
+        shares = [part["pct"] for part in report["categories"].values()]
+        self.assertAlmostEqual(sum(shares), 100, delta=0.6, msg=str(report["categories"]))
         for number, wall in zip("123", walls):
             one = json.loads(self.battprof("report", "--json", "battprof.out/" + number).out)
             self.assertAlmostEqual(one["wall_s"], wall, 6)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares reports with what is expected: run.py [--update] BATTPROF CASE..."""
+import csv
 import difflib
+import io
 import json
 import os
 import re
@@ -25,6 +27,8 @@ OPTIONS = {
     "grows": ["--scale", "400", "--grows", "foo"],
     "search_csv": ["--csv", "--search", "*paint"],
     "candidate_csv": ["--by", "candidate", "--csv"],
+    "group_csv": ["--by", "group", "--csv"], "phase_csv": ["--by", "phase", "--csv"],
+    "process_csv": ["--by", "process", "--csv"], "thread_csv": ["--by", "thread", "--csv"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
 }
 DIFF = {"diff": [], "diff_json": ["--json"], "diff_csv": ["--csv"],
@@ -59,6 +63,9 @@ def check_text(kind, text):
             order = [row[key] for key in ("min_s", "median_s", "p99_s", "max_s")]
             assert None in order or order == sorted(order), row
         return
+    if kind in ("csv", "group_csv", "phase_csv", "process_csv", "thread_csv"):
+        shares = [float(row["pct"]) for row in csv.DictReader(io.StringIO(text))]
+        assert abs(sum(shares) - 100) < 0.5, "%s: the rows have %g %% of the wall" % (kind, sum(shares))
     if kind == "folded":
         for line in text.splitlines():
             assert re.fullmatch(r"[^;]+(;[^;]+)* \d+|battprof: .*", line), line

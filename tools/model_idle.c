@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Whose the wall was while no thread was busy. A thread whose waits were all of that kind, as those
+ * of a program with one thread are, has it to the last of them, and so have its functions and
+ * phases. Where others ran during some of a thread's waits, nobody knows during which: that part
+ * stays nobody's.
+ */
+#include "tools/model_internal.h"
+
+/* Own cost is taken out of the waits, not out of the idle time; more than this is another thread.
+ */
+#define ALL_OF_IT 0.98
+
+/* Who waits for the GIL waits for a thread that runs. */
+static bool may_be_idle(const struct bp_function *function) {
+    return function->kind == BP_FUNC_WAIT && !function->gil;
+}
+
+static double waited(const struct bp_model *model, uint32_t number) {
+    const struct bp_thread_work *work = &model->work->threads[number];
+    double sum_s = 0;
+    for (uint32_t i = 0; i < model->thread_list[number].source->node_count; i++)
+        if (may_be_idle(&model->functions[work->function[i]]))
+            sum_s += work->self_s[i];
+    return sum_s;
+}
+
+double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_t node,
+                          double self_s) {
+    const struct bp_thread_work *work = &model->work->threads[thread];
+    return may_be_idle(&model->functions[work->function[node]]) ? self_s * work->idle_rate : 0;
+}
+
+void bp_model_share_idle(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        struct bp_model_thread *thread = &model->thread_list[i];
+        struct bp_thread_work *work = &model->work->threads[i];
+        double waited_s = waited(model, i);
+        /* What is idle at the end of the run nobody recorded; one thread alone has it, too. */
+        double idle_s = model->thread_count == 1 ? model->idle_s : thread->idle_s;
+        if (!(waited_s > 0) || idle_s < ALL_OF_IT * waited_s)
+            continue;
+        work->idle_rate = idle_s < waited_s ? idle_s / waited_s : 1;
+        for (uint32_t k = 0; k < thread->source->node_count; k++) {
+            double s = bp_model_node_idle(model, i, k, work->self_s[k]);
+            model->functions[work->function[k]].idle_s += s;
+            model->contexts[work->context[k]].idle_s += s;
+            thread->own_idle_s += s;
+        }
+        model->processes[thread->process].idle_s += thread->own_idle_s;
+    }
+}
