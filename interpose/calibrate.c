@@ -2,7 +2,7 @@
  *
  * What one intercepted call costs here: an empty function is called through a stub on a ledger
  * that is in no file. The part between the two clock readings lands in the callee's time, the rest
- * in the caller's; reports subtract both.
+ * in the caller's; reports subtract both. And what the constructor itself cost.
  */
 #include "interpose/calibrate.h"
 
@@ -54,6 +54,42 @@ static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const
     if (whole > within)
         cost.outside = (uint32_t)((whole - within) * 256 / calls);
     return cost;
+}
+
+/* Less than this without a CPU is not worth asking for. */
+#define QUEUED_NS 500000
+
+static struct {
+    uint64_t ticks;
+    uint64_t cpu_ns;
+} moments[BP_STARTUP_MOMENTS];
+
+static uint64_t off_cpu_ns(enum bp_startup from, enum bp_startup to) {
+    uint64_t ns = bp_ticks_to_ns(moments[to].ticks - moments[from].ticks);
+    uint64_t cpu = moments[to].cpu_ns - moments[from].cpu_ns;
+    return ns > cpu ? ns - cpu : 0;
+}
+
+/* Where the constructor was off its CPU it may have waited for a disk, which is its cost, or for a
+ * CPU, which the program would have had to wait for a moment later. */
+static void note_startup(struct bp_header *header) {
+    uint64_t before = off_cpu_ns(BP_STARTUP_BEGIN, BP_STARTUP_THREAD);
+    uint64_t after = off_cpu_ns(BP_STARTUP_THREAD, BP_STARTUP_END);
+    uint64_t queued = before + after > QUEUED_NS ? bp_thread_queued_ns() : 0;
+    uint64_t per_us = header->ticks_per_s / 1000000;
+    after = smallest(after, queued);
+    before = smallest(before, queued - after);
+    header->startup = moments[BP_STARTUP_END].ticks - header->start;
+    header->startup_queued[0] = before / 1000 * per_us;
+    header->startup_queued[1] = after / 1000 * per_us;
+}
+
+/* The CPU clock first: to read it is where the thread may lose its CPU. */
+void bp_startup_mark(enum bp_startup moment) {
+    moments[moment].cpu_ns = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    moments[moment].ticks = bp_clock_now(bp_process.clock);
+    if (moment == BP_STARTUP_END)
+        note_startup(bp_process.writer.header);
 }
 
 void bp_calibrate(void) {

@@ -159,7 +159,6 @@ static void note_rate(struct bp_header *header) {
     uint64_t ticks = now.ticks - header->first.ticks;
     if (ns)
         header->ticks_per_s = (uint64_t)((double)ticks * 1e9 / (double)ns);
-    header->startup = now.ticks - header->start;
 }
 
 static int on_main_thread(void) {
@@ -180,6 +179,7 @@ static void start(char **environment) {
     struct bp_config config = read_config();
     bp_process.clock = bp_clock_kind(bp_config_variable("BATTPROF_CLOCK"));
     now = bp_clock_now(bp_process.clock);
+    bp_startup_mark(BP_STARTUP_BEGIN);
     bp_preserve_size = preserve_size();
     bp_log_init();
     int error = create_profile(&config, now);
@@ -196,6 +196,7 @@ static void start(char **environment) {
     bp_sampler_init(bp_config_variable("BATTPROF_SAMPLE"));
     bp_process.on = 1;
     main_stack(&low, &high);
+    bp_startup_mark(BP_STARTUP_THREAD);
     if (on_main_thread())
         bp_thread_begin(low, high, 0);
     bp_object_scan(NULL, NULL);
@@ -207,6 +208,7 @@ static void start(char **environment) {
     bp_python_look();
     bp_sampler_look();
     note_rate(bp_process.writer.header);
+    bp_startup_mark(BP_STARTUP_END);
 }
 
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {

@@ -301,7 +301,7 @@ static void after_fork_child(void) {
     header->image = image;
     header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE)) | BP_FORKED;
     header->threads_folded = header->node_limit_hits = 0;
-    header->startup = 0;
+    header->startup = header->startup_queued[0] = header->startup_queued[1] = 0;
     if (had_tree)
         snprintf(header->tree, sizeof header->tree, "%.511s", parent);
     bp_process.tree_off = 0;

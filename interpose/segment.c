@@ -147,21 +147,23 @@ uint64_t bp_ticks_to_ns(uint64_t ticks) {
     return ticks / (rate / 1000000) * 1000;
 }
 
-void bp_thread_note_cpu(struct bp_thread *thread) {
+uint64_t bp_thread_queued_ns(void) {
     char text[64] = "";
     const char *at = text;
-    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    thread->cpu_ns += cpu;
-    if (bp_ticks_to_ns(clock_now() - thread->start) < cpu + OFF_CPU_NS)
-        return;
     long fd = BP_SYS3(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return;
-    if (BP_SYS3(SYS_read, fd, text, sizeof text - 1) > 0) {
-        parse_number(&at); /* time on a CPU */
-        thread->runqueue_ns += parse_number(&at);
-    }
+        return 0;
+    long length = BP_SYS3(SYS_read, fd, text, sizeof text - 1);
     BP_SYS1(SYS_close, fd);
+    parse_number(&at); /* time on a CPU */
+    return length > 0 ? parse_number(&at) : 0;
+}
+
+void bp_thread_note_cpu(struct bp_thread *thread) {
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    thread->cpu_ns += cpu;
+    if (bp_ticks_to_ns(clock_now() - thread->start) >= cpu + OFF_CPU_NS)
+        thread->runqueue_ns += bp_thread_queued_ns();
 }
 
 void bp_thread_end(struct bp_thread *thread) {

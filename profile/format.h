@@ -24,7 +24,7 @@
 
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-#define BP_MINOR 2 /* 1: devices, kinds 9 to 14; 2: kinds 15 to 21, bp_node.first */
+#define BP_MINOR 3 /* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued */
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -107,7 +107,10 @@ struct bp_header {
     uint64_t last_time;
     uint32_t last_thread;
     uint32_t python_passed; /* own cost of one call in bp_node.passed, 1/256 ticks */
-    char reserved[744];
+    /* Ticks of `startup` in which the thread was ready and had no CPU, before the main thread's
+     * ledger began and after: no cost of ours. */
+    uint64_t startup_queued[2];
+    char reserved[728];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 

@@ -99,7 +99,8 @@ static double startup_cost(const struct account *account) {
     const struct bp_header *header = &account->process->profile->header;
     double cost = clamp_ticks(account->source->info.start, header->start + header->startup);
     bool runs_it = account->source->slot == 0 && account->source->info.lives <= 1;
-    return runs_it && cost <= (double)header->startup ? cost : 0;
+    double queued = (double)header->startup_queued[1];
+    return runs_it && cost <= (double)header->startup && cost > queued ? cost - queued : 0;
 }
 
 /* What the process waited for us at its end, ticks. */

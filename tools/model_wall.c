@@ -126,7 +126,9 @@ static uint64_t constructor_before(const struct bp_model *model, const struct bp
         if (tree_of(model, &model->processes[i]) != tree)
             continue;
         uint64_t part = joined > header->start ? joined - header->start : 0;
-        return part < header->startup ? part : header->startup;
+        if (part > header->startup)
+            part = header->startup;
+        return part > header->startup_queued[0] ? part - header->startup_queued[0] : 0;
     }
     return 0;
 }

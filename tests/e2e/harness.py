@@ -112,6 +112,7 @@ class Run:
     def __init__(self, directory, profile, argv):
         self.dir, self.profile, self.argv = directory, profile, argv
         self.status, self.stdout, self.stderr = None, b"", b""
+        self.began, self.took = time.monotonic(), None  # seconds, as seen from here
 
     def counts(self):
         """{(library, function): [entered, returned]} as counted by the libraries themselves."""
@@ -201,6 +202,7 @@ def finish(process, run, timeout=20, data=None):
         process.communicate()
         raise Failure("%s: still running after %d s" % (shlex.join(run.argv), timeout))
     run.status = process.returncode
+    run.took = time.monotonic() - run.began
     return run
 
 
