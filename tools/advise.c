@@ -6,6 +6,7 @@
  */
 #include "tools/advise.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,23 @@
 
 typedef void rule(struct bp_model *model);
 
+/* The last one looks at what the others have found. */
 static rule *const rules[] = {
     bp_advise_measurement, bp_advise_logging,    bp_advise_transfers,      bp_advise_allocations,
-    bp_advise_outliers,    bp_advise_generation, bp_advise_imports,        bp_advise_process_start,
+    bp_advise_outliers,    bp_advise_generation, bp_advise_process_start,  bp_advise_collection,
     bp_advise_gil,         bp_advise_locks,      bp_advise_tiny_functions, bp_advise_idle_device,
+    bp_advise_largest,
 };
+
+const char *bp_advise_name(const struct bp_model *model, uint32_t number,
+                           char text[BP_ADVISE_NAME]) {
+    if (number == BP_NO_FUNCTION)
+        return "(unknown caller)";
+    const struct bp_function *function = &model->functions[number];
+    snprintf(text, BP_ADVISE_NAME, "%s%s%s", function->module, function->module[0] ? "." : "",
+             function->name);
+    return text;
+}
 
 static struct bp_advice *append(struct bp_model *model) {
     struct bp_advice *advice = BP_APPEND(model->advice, model->advice_count);
@@ -33,7 +46,8 @@ static struct bp_advice *append(struct bp_model *model) {
 struct bp_advice *bp_advise(struct bp_model *model, uint32_t function, double saves_s,
                             uint64_t bytes, char *what, char *why) {
     bool known = function != BP_NO_FUNCTION;
-    double part = model->thread_s > 0 ? saves_s / model->thread_s : 0;
+    saves_s = fmin(saves_s, model->wall_s);
+    double part = model->wall_s > 0 ? saves_s / model->wall_s : 0;
     if (!(part >= LEAST_PART)) {
         free(what);
         free(why);

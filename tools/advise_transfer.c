@@ -5,6 +5,7 @@
  * device itself has shown: the rate of its best copy and the latency of its shortest. Only host
  * time that was really exposed can be saved; copies that were hidden cost nothing.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +61,41 @@ static double ideal_s(const struct finding *finding, double bytes, double copies
     return bytes / best_rate(finding) + copies * device->latency_s[transfer->direction];
 }
 
-/* What CUDA itself takes for one of these copies. */
+/* The mean of the function's `count` shortest calls. */
+static double shortest_s(const struct bp_model *model, uint32_t function, uint64_t count) {
+    const struct bp_function_work *work = &model->work->functions[function];
+    double cost_s = work->returned ? work->inside_s / (double)work->returned : 0;
+    uint64_t left = count;
+    double sum = 0;
+    for (unsigned i = 0; i + 1 < BP_BUCKETS && left > 0; i++) {
+        uint64_t taken = work->histogram[i] < left ? work->histogram[i] : left;
+        sum += (double)taken * (double)(bp_bucket_low(i) + bp_bucket_low(i + 1)) / 2;
+        left -= taken;
+    }
+    double mean_s = count > left ? sum / (double)(count - left) * model->work->tick_s : 0;
+    return fmax(mean_s - cost_s, 0);
+}
+
+/* What CUDA itself takes for one of the small copies. The same function may copy large ones, whose
+ * calls take longer for reasons of their own: the small ones' are the shortest. */
 static double call_s(const struct finding *finding) {
     const struct bp_model *model = finding->model;
     uint32_t number = finding->transfer->call;
     if (number == BP_NO_FUNCTION || model->functions[number].calls == 0)
         return 0;
     const struct bp_function *function = &model->functions[number];
-    double s = function->self_s - function->transfer_s - function->kernel_wait_s;
-    return s > 0 ? s / (double)function->calls : 0;
+    double own_s = function->self_s - function->transfer_s - function->kernel_wait_s;
+    uint64_t count = 0;
+    double exposed_s = 0;
+    for (uint32_t i = 0; i < model->transfer_count; i++) {
+        const struct bp_model_transfer *other = &model->transfers[i];
+        if (other->call != number || !(other->device_s > 0))
+            continue;
+        count += other->small_count;
+        exposed_s += other->exposed_s * other->small_s / other->device_s;
+    }
+    double least_s = shortest_s(model, number, count) - exposed_s / (double)count;
+    return fmax(fmin(own_s / (double)function->calls, least_s), 0);
 }
 
 static bool is_pageable(const struct bp_model_transfer *transfer) {
@@ -103,16 +130,17 @@ static void small_copies(const struct finding *finding) {
         return;
     double latency_s = latency_of(finding);
     double batches = 1 + (double)transfer->small_bytes / BATCH;
-    double each_s = latency_s * transfer->exposed_s / transfer->device_s + call_s(finding);
+    double call = call_s(finding);
+    double each_s = latency_s * transfer->exposed_s / transfer->device_s + call;
     double saves_s = (count - batches) * each_s;
     advise(finding, saves_s, transfer->small_bytes,
            bp_make_text("%s: %s small copies %s, %.0f bytes on average", finding->caller,
                         bp_page_count(transfer->small_count, text),
                         direction_words[transfer->direction],
                         (double)transfer->small_bytes / count),
-           bp_make_text("each costs its latency (%.1f of %.1f us), not its bytes; gather them and "
-                        "copy once",
-                        1e6 * latency_s, 1e6 * transfer->small_s / count));
+           bp_make_text("each costs its call (%.1f us) and its latency (%.1f of %.1f us), not its "
+                        "bytes; gather them and copy once",
+                        1e6 * call, 1e6 * latency_s, 1e6 * transfer->small_s / count));
 }
 
 /* Where every copy used pageable memory, the best of them says nothing about pinned memory. */
@@ -232,20 +260,12 @@ static void allocations(struct bp_model *model, uint32_t number) {
         bp_make_text("keep the memory, or take it from a pool (cudaMallocAsync)"));
 }
 
-static const char *caller_name(const struct bp_model *model, uint32_t number, char text[200]) {
-    if (number == BP_NO_FUNCTION)
-        return "(unknown caller)";
-    const struct bp_function *function = &model->functions[number];
-    snprintf(text, 200, "%s%s%s", function->module, function->module[0] ? "." : "", function->name);
-    return text;
-}
-
 void bp_advise_transfers(struct bp_model *model) {
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
-        char name[200];
+        char name[BP_ADVISE_NAME];
         struct finding finding = {model, transfer, transfer->caller,
-                                  caller_name(model, transfer->caller, name)};
+                                  bp_advise_name(model, transfer->caller, name)};
         repeated_copies(&finding);
         /* Without device records nothing is known of what could be reached. */
         if (transfer->direction > BP_D2H || !(best_rate(&finding) > 0))

@@ -65,6 +65,9 @@ struct bp_model_phase {
     uint64_t samples; /* of those */
 };
 
+/* A task's CPU time may be as old as a clock tick. */
+#define BP_TASK_TICK_S 0.01
+
 #define BP_DEFAULT_OUTLIER_K 5.0
 
 /* Over the tasks that are in no other task; durations are those of tasks that ended. */

@@ -82,7 +82,7 @@ static void count_task(struct bp_task_summary *summary, const struct bp_model_ta
 static uint32_t count_slots(const struct bp_model *model) {
     double *edges[2];
     uint32_t count = 0;
-    uint32_t most = 0;
+    uint32_t most;
     for (int i = 0; i < 2; i++)
         edges[i] = bp_alloc(model->task_count, sizeof(double));
     for (uint32_t i = 0; i < model->task_count; i++) {
@@ -92,13 +92,7 @@ static uint32_t count_slots(const struct bp_model *model) {
         edges[0][count] = task->start_s;
         edges[1][count++] = task->start_s + task->duration_s;
     }
-    bp_sort_values(edges[0], count);
-    bp_sort_values(edges[1], count);
-    for (uint32_t begun = 0, ended = 0; begun < count; begun++) {
-        while (edges[1][ended] <= edges[0][begun] && ended < begun)
-            ended++;
-        most = begun + 1 - ended > most ? begun + 1 - ended : most;
-    }
+    most = bp_most_at_once(edges[0], edges[1], count);
     free(edges[0]);
     free(edges[1]);
     return most;

@@ -180,7 +180,7 @@ json_t *bp_report_json_advice(const struct bp_model *model) {
     for (uint32_t i = 0; i < model->advice_count; i++) {
         const struct bp_advice *advice = &model->advice[i];
         json_t *object = json_object();
-        double share = model->thread_s > 0 ? 100 * advice->saves_s / model->thread_s : 0;
+        double share = model->wall_s > 0 ? 100 * advice->saves_s / model->wall_s : 0;
         bp_json_set_text(object, "level", advice->level);
         bp_json_set_text(object, "what", advice->what);
         bp_json_set(object, "share_pct", share);

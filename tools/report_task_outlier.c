@@ -62,16 +62,13 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
     }
 }
 
-/* A task's CPU time may be as old as a clock tick. */
-#define TICK_S 0.01
-
 /* Nobody can tell from outside whether others had the CPU, or it blocked where we do not look. */
 static void print_stolen(const struct bp_page *page, const struct bp_model_task *task) {
     double stolen_s = task->duration_s - task->cpu_s - task->waiting_s - task->io_s;
     char text[32];
     if (task->cpu_s > 0 && task->category_s[BP_TRANSFER] == 0 &&
-        stolen_s > 0.3 * task->duration_s + TICK_S)
-        fprintf(page->out, "    neither on a CPU nor seen to wait for %s\n",
+        stolen_s > 0.3 * task->duration_s + BP_TASK_TICK_S)
+        fprintf(page->out, "    had no CPU, or was blocked, for %s\n",
                 bp_page_time(page, stolen_s, text));
 }
 

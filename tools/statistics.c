@@ -136,6 +136,18 @@ double bp_amdahl(double part, double factor) {
     return 1 - part + part / factor;
 }
 
+uint32_t bp_most_at_once(double *starts, double *ends, uint32_t count) {
+    uint32_t most = 0;
+    bp_sort_values(starts, count);
+    bp_sort_values(ends, count);
+    for (uint32_t begun = 0, ended = 0; begun < count; begun++) {
+        while (ends[ended] <= starts[begun] && ended < begun)
+            ended++;
+        most = begun + 1 - ended > most ? begun + 1 - ended : most;
+    }
+    return most;
+}
+
 void bp_histogram(const double *values, uint32_t count, double low, double high, uint32_t buckets,
                   uint32_t *counts) {
     double step = log(high / low) / buckets;

@@ -54,6 +54,10 @@ double bp_student(uint32_t degrees);
  * times as fast. Its inverse is the speed-up of the whole. */
 double bp_amdahl(double part, double factor);
 
+/* Of stretches from starts[i] to ends[i], how many lie over each other at most; sorts both arrays.
+ */
+uint32_t bp_most_at_once(double *starts, double *ends, uint32_t count);
+
 /* Counts in `buckets` equal steps of the logarithm from `low` to `high`; what lies outside goes to
  * the first and the last. */
 void bp_histogram(const double *values, uint32_t count, double low, double high, uint32_t buckets,

@@ -38,7 +38,7 @@ def idle_device():
     report = once(16, 1)
     idle = 100 * (1 - report["devices"][0]["busy_s"] / report["wall_s"])
     equal("remarks", [row["what"] for row in report["advice"] if row["level"] == "remark"],
-          ["Tesla T4 was idle for %.0f %% of the wall" % idle])
+          ["the simulated Tesla T4 was idle for %.1f %% of the wall" % idle])
 
 
 main()

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Warnings about the measurement itself: they decide whether the rest can be believed.
+ */
+#include "tools/advise.h"
+#include "tools/memory.h"
+#include "tools/page.h"
+#include "tools/statistics.h"
+#include "tools/text.h"
+
+/* Own cost above this part of thread time has changed what was measured. */
+#define HIGH_COST 0.2
+/* In a run as short as this it is the start of the profiler. */
+#define SHORT_RUN_S 0.1
+/* With fewer samples a function's half of the time may be a third or two thirds of it. */
+#define FEW_SAMPLES 30
+/* Less of the threads' time than this is not worth dividing. */
+#define LEAST_RUNNING 0.2
+/* Fewer tasks than this have no distribution. */
+#define FEW_TASKS 5
+/* A first task this many times the median is warming something up. */
+#define WARM_UP 3
+
+/* A status does not say how far the program came; its tasks do. */
+static const struct bp_model_task *longest_unfinished(const struct bp_model *model) {
+    const struct bp_model_task *longest = NULL;
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        if (task->unfinished && task->parent == BP_NO_TASK && !task->dropped &&
+            (!longest || task->duration_s > longest->duration_s))
+            longest = task;
+    }
+    return longest;
+}
+
+static char *progress_text(const struct bp_model *model, bool killed) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_model_task *longest = longest_unfinished(model);
+    uint64_t ended = summary->ended + summary->folded;
+    char count[32];
+    bp_page_count(ended, count);
+    const char *words = killed ? "what it had still to do is not in here"
+                               : "whether it did all its work is not known from that";
+    if (longest)
+        return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %.3g s", words, count,
+                            ended == 1 ? "" : "s", summary->unfinished,
+                            summary->unfinished == 1 ? "was" : "were", bp_task_name(longest),
+                            longest->duration_s);
+    if (ended == 1)
+        return bp_make_text("%s; its one task ended", words);
+    if (ended)
+        return bp_make_text("%s; all %s tasks that began have ended", words, count);
+    return bp_make_text("%s", words);
+}
+
+static void warn_status(struct bp_model *model) {
+    if (model->live || model->imported || (model->exit_status <= 0 && !model->signal))
+        return;
+    bp_advise_warning(model,
+                      model->signal
+                          ? bp_make_text("the program was killed by signal %d", model->signal)
+                          : bp_make_text("the program ended with status %d", model->exit_status),
+                      progress_text(model, model->signal));
+}
+
+static void warn_cost(struct bp_model *model) {
+    double part = model->thread_s > 0 ? model->overhead_s / model->thread_s : 0;
+    if (part < HIGH_COST || model->wall_s < SHORT_RUN_S)
+        return;
+    bp_advise_warning(
+        model, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
+        bp_make_text("its cost is subtracted, but caches and timing have changed with it; hook "
+                     "fewer functions (run --hook 'lib.so:name')"));
+}
+
+static void warn_tasks(struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->task_summary;
+    if (summary->count == 0)
+        return;
+    if (summary->count < FEW_TASKS)
+        bp_advise_warning(
+            model, bp_make_text("only %u task%s", summary->count, summary->count == 1 ? "" : "s"),
+            bp_make_text("medians, outliers and projections need five or more"));
+    const struct bp_model_task *first = &model->tasks[0];
+    if (summary->count < FEW_TASKS || !(first->duration_s > WARM_UP * summary->median_s) ||
+        !(first->duration_s > 0.1 * summary->sum_s))
+        return;
+    bp_advise_warning(model,
+                      bp_make_text("the first task took %.3g s, the median %.3g s",
+                                   first->duration_s, summary->median_s),
+                      bp_make_text("it pays for warm-up (imports, JIT, caches): run more tasks "
+                                   "before comparing"));
+}
+
+static void warn_samples(struct bp_model *model) {
+    if (!model->sampled || model->samples >= FEW_SAMPLES || model->wall_s < SHORT_RUN_S ||
+        model->running_s < LEAST_RUNNING * model->thread_s)
+        return;
+    bp_advise_warning(
+        model,
+        model->samples ? bp_make_text("only %u sample%s", (unsigned)model->samples,
+                                      model->samples == 1 ? "" : "s")
+                       : bp_make_text("no samples"),
+        bp_make_text("they tell which functions the %.2g s are that the framework ran, imports "
+                     "included; run longer, or with a higher --rate (battprof doctor says how many "
+                     "a second the machine gives)",
+                     model->running_s));
+}
+
+void bp_advise_measurement(struct bp_model *model) {
+    warn_status(model);
+    warn_cost(model);
+    warn_samples(model);
+    warn_tasks(model);
+    bp_advise_stopped(model);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Advice on what is paid once per process: its start, and what it imports. Whose time is neither a
+ * task's nor anything else that another process would not have to do again is the start's, from
+ * exec and the loader to the interpreter's last garbage collection.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/advise.h"
+#include "tools/memory.h"
+#include "tools/text.h"
+
+/* Fewer processes are no habit. */
+#define MANY_PROCESSES 8
+
+/* Processes that run tasks, with the programs that they were before an exec. */
+struct workers {
+    uint32_t count;
+    bool *is; /* by process */
+    double cost_s;
+};
+
+static uint32_t pid_of(const struct bp_model *model, uint32_t process) {
+    return (uint32_t)model->processes[process].profile->header.pid;
+}
+
+static void find_workers(struct workers *workers, const struct bp_model *model) {
+    workers->is = bp_alloc(model->process_count, sizeof(*workers->is));
+    for (uint32_t i = 0; i < model->task_count; i++) {
+        const struct bp_model_task *task = &model->tasks[i];
+        if (task->parent != BP_NO_TASK || workers->is[task->process])
+            continue;
+        workers->count++;
+        for (uint32_t k = 0; k < model->process_count; k++)
+            workers->is[k] |= pid_of(model, k) == pid_of(model, task->process);
+    }
+}
+
+/* What the wall had of them without tasks, the waits before their first instruction included: who
+ * ends a wait of all has it. */
+static void add_costs(struct workers *workers, const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[i];
+        if (workers->is[i] && process->thread_s > 0)
+            workers->cost_s += process->wall_s * (1 - process->overhead_s / process->thread_s);
+    }
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (workers->is[model->thread_list[i].process])
+            workers->cost_s += model->thread_list[i].idle_s;
+    for (uint32_t i = 0; i < model->task_count; i++)
+        if (model->tasks[i].parent == BP_NO_TASK)
+            workers->cost_s -= bp_task_cost(&model->tasks[i]);
+    workers->cost_s = fmax(workers->cost_s, 0);
+}
+
+/* A process for every task or two. */
+static bool is_habit(uint32_t processes, uint32_t tasks) {
+    return processes >= MANY_PROCESSES && 2 * processes >= tasks;
+}
+
+static void advise_start(struct bp_model *model, uint32_t processes, double cost_s) {
+    const struct bp_group *group = bp_advise_group(model, "process start");
+    uint32_t tasks = model->task_summary.count;
+    double started_s = (group ? group->wall_s : 0) + model->start_s;
+    struct bp_advice *advice = bp_advise(
+        model, group && group->part_count ? group->parts[0].function : BP_NO_FUNCTION,
+        (cost_s + started_s) * (1 - 1.0 / processes), 0,
+        bp_make_text("%u processes were started%s", model->pid_count,
+                     tasks ? ", about one for each task" : ""),
+        bp_make_text(
+            "keep a pool of workers and give them the tasks%s",
+            cost_s > 0 ? ": loader, interpreter, imports and exit are paid once per process" : ""));
+    if (advice)
+        advice->in_tasks = tasks ? 1 : 0;
+}
+
+bool bp_advise_pooled(const struct bp_model *model) {
+    struct workers workers = {0};
+    find_workers(&workers, model);
+    free(workers.is);
+    return is_habit(workers.count, model->task_summary.count);
+}
+
+/* Without tasks nobody knows which of a process's time is work. */
+static void advise_processes(struct bp_model *model) {
+    struct workers workers = {0};
+    uint32_t tasks = model->task_summary.count;
+    find_workers(&workers, model);
+    bool habit = is_habit(workers.count, tasks);
+    if (habit)
+        add_costs(&workers, model);
+    if (habit || is_habit(model->pid_count, tasks))
+        advise_start(model, habit ? workers.count : model->pid_count, workers.cost_s);
+    free(workers.is);
+}
+
+/* Samples within imports. */
+struct imports {
+    uint64_t own_ns;   /* asked for by the program */
+    uint64_t start_ns; /* by the interpreter, before it runs the program */
+    uint64_t *modules; /* own_ns by the function that is the imported module's code */
+};
+
+static bool is_import(const struct bp_function *function) {
+    return strcmp(function->group, BP_GROUP_IMPORT) == 0 && function->module[0];
+}
+
+/* Before the program runs the outermost Python function is importlib's own. */
+static void read_stack(struct imports *imports, const struct bp_model *model, uint32_t number) {
+    uint64_t ns = model->stacks[number].cpu_ns;
+    uint32_t outermost = BP_NO_FUNCTION;
+    uint32_t module = BP_NO_FUNCTION; /* that the outermost import is about */
+    uint32_t code = BP_NO_FUNCTION;
+    for (uint32_t i = number; i != BP_NO_STACK; i = model->stacks[i].parent) {
+        uint32_t function = model->stacks[i].function;
+        if (function == BP_NO_FUNCTION || !model->functions[function].module[0])
+            continue;
+        outermost = function;
+        if (strcmp(model->functions[function].name, "<module>") == 0)
+            code = function;
+        else if (is_import(&model->functions[function]))
+            module = code;
+    }
+    if (outermost != BP_NO_FUNCTION && is_import(&model->functions[outermost])) {
+        imports->start_ns += ns;
+    } else if (module != BP_NO_FUNCTION) {
+        imports->own_ns += ns;
+        imports->modules[module] += ns;
+    }
+}
+
+static const char *largest_module(const struct imports *imports, const struct bp_model *model) {
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < model->function_count; i++)
+        if (imports->modules[i] > imports->modules[largest])
+            largest = i;
+    return model->functions[largest].module;
+}
+
+/* Of a pool of processes that is kept one import is left; the rest is in the other advice. */
+static void advise_imports(struct bp_model *model, const struct bp_group *group) {
+    struct imports imports = {.modules = bp_alloc(model->function_count, sizeof(uint64_t))};
+    char most[200] = "";
+    for (uint32_t i = 0; i < model->stack_count; i++)
+        if (model->stacks[i].cpu_ns)
+            read_stack(&imports, model, i);
+    double sum = (double)(imports.own_ns + imports.start_ns);
+    double own_s = group->wall_s * (sum > 0 ? (double)imports.own_ns / sum : 1);
+    if (imports.own_ns)
+        snprintf(most, sizeof(most), ", most of it for %.150s", largest_module(&imports, model));
+    free(imports.modules);
+    bp_advise_by_group(
+        model, group, bp_advise_pooled(model) ? own_s / model->pid_count : own_s,
+        bp_make_text("importing modules, in %u process%s%s", model->pid_count,
+                     model->pid_count == 1 ? "" : "es", most),
+        bp_make_text("import where it is needed, or keep the process for more tasks: it is paid "
+                     "once per process%s",
+                     sum > 0 ? "" : "; Python's own start is in it"));
+}
+
+void bp_advise_process_start(struct bp_model *model) {
+    const struct bp_group *group = bp_advise_group(model, BP_GROUP_IMPORT);
+    advise_processes(model);
+    if (group)
+        advise_imports(model, group);
+}
