@@ -113,6 +113,8 @@ void bp_model_free(struct bp_model *model) {
     free(model->stacks);
     free(model->devices);
     free(model->transfers);
+    for (uint32_t i = 0; i < model->kernel_count; i++)
+        free(model->kernels[i].name);
     free(model->kernels);
     free(model->tasks);
     free(model->task_functions);

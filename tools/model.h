@@ -111,6 +111,7 @@ struct bp_model_thread {
     double cuda_s; /* in CUDA calls: busy, but perhaps not on a CPU */
     double busy_s; /* not in a wait */
     double cpu_s;
+    double runqueue_s; /* busy, but without a CPU: others had it */
     double wall_s;
     double idle_s;     /* wall with no busy thread that it ended */
     double own_idle_s; /* of that, known to be in its waits */

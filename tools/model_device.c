@@ -10,6 +10,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_internal.h"
+#include "tools/symbols.h"
 
 /* A context of a process, resolved. */
 struct place {
@@ -220,7 +221,7 @@ static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
     uint32_t number = bp_table_put(&model->work->kernel_table, key, (size_t)length);
     if (number == model->kernel_count) {
         struct bp_model_kernel *fresh = BP_APPEND(model->kernels, model->kernel_count);
-        fresh->name = name;
+        fresh->name = bp_symbol_name(name);
         fresh->caller = caller;
         fresh->device = device;
     }

@@ -59,7 +59,7 @@ struct bp_model_transfer {
 void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer);
 
 struct bp_model_kernel {
-    const char *name;
+    char *name;      /* ours: demangled */
     uint32_t caller; /* the function that launched it, or BP_NO_FUNCTION */
     uint32_t device;
     bool dsl; /* launched under a DSL function */

@@ -13,6 +13,9 @@
 #include "tools/text.h"
 
 /* A thread that was blocked out of our sight less than this is noise of the CPU clock. */
+/* Of the time in which threads could run; every machine has other things to do now and then. */
+#define STARVED_PART 0.1
+#define STARVED_S 0.05
 #define BLOCKED_S 0.01
 #define BLOCKED_PART 0.05
 #define UNSPLIT_PART 0.005
@@ -272,6 +275,22 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
     note_missing(model, pid, collector);
 }
 
+/* Who reads that a function took 2 s should know that it had a CPU for one of them. */
+static void note_starved(struct bp_model *model) {
+    double busy_s = 0;
+    double runqueue_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->thread_list[i];
+        busy_s += thread->has_clocks ? thread->busy_s : 0;
+        runqueue_s += thread->has_clocks ? thread->runqueue_s : 0;
+    }
+    if (runqueue_s >= STARVED_PART * busy_s && runqueue_s >= STARVED_S)
+        bp_model_note(model,
+                      "threads had no CPU for %.3g s of the %.3g s in which they could have run "
+                      "(other threads or programs had it): times are longer than the work",
+                      runqueue_s, busy_s);
+}
+
 static void note_wall(struct bp_model *model) {
     if (model->imported && model->thread_count > 1)
         bp_model_note(model, "a trace does not say when threads waited: the wall split is scaled "
@@ -300,5 +319,6 @@ void bp_model_note_all(struct bp_model *model) {
     note_tasks(model);
     bp_model_note_samples(model);
     note_threads(model);
+    note_starved(model);
     note_wall(model);
 }

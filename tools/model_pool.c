@@ -88,12 +88,24 @@ static int compare_context_parts(const void *a, const void *b) {
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
+/* A pool's time is divided by all of its samples, so a context has what its own samples have of
+ * that: then all contexts together have what the pool's function has on the other pages. */
+static double part_of_context(const struct bp_model *model, const struct bp_pools *pools,
+                              const struct bp_context_part *part, double weight) {
+    const struct bp_context *context = &model->contexts[part->context];
+    const struct bp_pool *pool = &pools->pools[pools->of[part->context]];
+    double pool_s = (pool->self_s - pool->blocked_s) * weight / pool->weight;
+    double own_s = context->self_s - context->blocked_s;
+    return own_s > pool_s ? pool_s / own_s : 1;
+}
+
 /* What samples found in each context's own time, of those that were sampled often enough. */
 void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *pools) {
     struct bp_table table = {0};
-    double *weight = bp_alloc(model->context_count, sizeof(*weight));
     for (uint32_t i = 0; i < pools->sample_count; i++) {
         const struct bp_pool_sample *sample = &pools->samples[i];
+        if (!bp_pool_is_divided(&pools->pools[sample->pool]))
+            continue; /* as the other pages */
         uint32_t key[2] = {sample->context, sample->view.owner};
         uint32_t number = bp_table_put(&table, key, sizeof(key));
         if (number == model->context_part_count) {
@@ -104,14 +116,12 @@ void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *
         }
         model->context_parts[number].samples += sample->count;
         model->context_parts[number].part += sample->weight;
-        weight[sample->context] += sample->weight;
     }
     for (uint32_t i = 0; i < model->context_part_count; i++)
-        if (weight[model->context_parts[i].context] > 0)
-            model->context_parts[i].part /= weight[model->context_parts[i].context];
+        model->context_parts[i].part =
+            part_of_context(model, pools, &model->context_parts[i], model->context_parts[i].part);
     if (model->context_part_count)
         qsort(model->context_parts, model->context_part_count, sizeof(*model->context_parts),
               compare_context_parts);
     bp_table_fini(&table);
-    free(weight);
 }

@@ -307,7 +307,8 @@ static void add_lifetime(struct account *account, double overhead) {
     thread->sum_s = thread->busy_s + thread->waiting_s + thread->overhead_s;
     thread->busy_s += thread->overhead_s;
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
-    double seen = thread->cpu_s + 1e-9 * (double)info->runqueue_ns + thread->io_s;
+    thread->runqueue_s = 1e-9 * (double)info->runqueue_ns;
+    double seen = thread->cpu_s + thread->runqueue_s + thread->io_s;
     seen += thread->cuda_s + last_cost(account) * process->tick_s;
     thread->has_clocks = has_clocks(process, info);
     if (thread->has_clocks)

@@ -74,7 +74,7 @@ void bp_report_part(const struct bp_model *model, const struct bp_part *part, ch
         snprintf(calls, sizeof(calls), ", %s call%s", bp_page_count(part->calls, count),
                  part->calls == 1 ? "" : "s");
     if (part->kind == BP_PART_EXACT && function->kind == BP_FUNC_ROOT)
-        end = model->sampled ? ", not sampled" : ", not hooked";
+        end = !model->sampled ? ", not hooked" : part->samples ? ", few samples" : ", not sampled";
     snprintf(text, size, "%s%s%s%s", starts[part->kind],
              function_label(function, name, sizeof(name)), end, calls);
 }

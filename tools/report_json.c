@@ -197,6 +197,7 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "blocked_s", thread->blocked_s);
         bp_json_set(object, "idle_s", thread->own_idle_s);
         bp_json_set(object, "pct", percent(model, thread->wall_s + thread->own_idle_s));
+        bp_json_set(object, "runqueue_s", thread->runqueue_s);
         set_categories(object, thread->category_s);
         json_array_append_new(list, object);
     }

@@ -62,4 +62,7 @@ const char *bp_symbols_problem(struct bp_symbols *symbols, uint32_t file);
  */
 const char *bp_symbols_generated(struct bp_symbols *symbols, int pid, uint64_t address);
 
+/* A new text: demangled, without the suffixes that compilers give to parts of a function. */
+char *bp_symbol_name(const char *raw);
+
 #endif

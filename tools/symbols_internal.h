@@ -55,9 +55,6 @@ void bp_symbol_table_sort(struct bp_symbol_table *table);
 struct bp_symbol_range *bp_symbol_table_find(struct bp_symbol_table *table, uint64_t address);
 void bp_symbol_table_fini(struct bp_symbol_table *table);
 
-/* A new text: demangled, without the suffixes that compilers give to parts of a function. */
-char *bp_symbol_name(const char *raw);
-
 /* What DWARF has at an address, innermost first, as a new array with new function names; 0 if it
  * has nothing. */
 uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames);
