@@ -60,6 +60,9 @@ static void read_dynamic(struct bp_elf *elf) {
         case DT_RELASZ:
             elf->relocation_count[0] = value / sizeof(ElfW(Rela));
             break;
+        case DT_RELACOUNT:
+            elf->relative_count = value;
+            break;
         case DT_JMPREL:
             elf->relocations[1] = pointer;
             break;

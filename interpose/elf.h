@@ -26,6 +26,7 @@ struct bp_elf {
     const ElfW(Verneed) * needed;
     const ElfW(Rela) * relocations[2]; /* DT_RELA, DT_JMPREL */
     uint64_t relocation_count[2];
+    uint64_t relative_count; /* so many at the beginning of DT_RELA have no symbol */
     const ElfW(Phdr) * headers;
     uint16_t header_count;
     uint16_t symbolic;

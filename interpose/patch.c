@@ -109,7 +109,8 @@ void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t co
                           .high = object->elf.relro_high & ~(uint64_t)(BP_PAGE - 1)};
     uint32_t slots = 0;
     for (int table = 0; table < 2; table++)
-        for (uint64_t i = 0; i < object->elf.relocation_count[table]; i++) {
+        for (uint64_t i = table == 0 ? object->elf.relative_count : 0;
+             i < object->elf.relocation_count[table]; i++) {
             const ElfW(Rela) *relocation = &object->elf.relocations[table][i];
             if (!is_slot(relocation) || ELF64_R_SYM(relocation->r_info) == 0)
                 continue;
