@@ -244,6 +244,10 @@ int bp_cuda_is_collecting(void) {
     return 0;
 }
 
+int bp_cuda_is_host_only(void) {
+    return bp_cuda.host_only && !__atomic_load_n(&state.no_driver, __ATOMIC_RELAXED);
+}
+
 int InitializeInjection(void) {
     int saved = errno;
     if (bp_process.on && bp_cuda.mode >= BP_CUDA_TRANSFERS)

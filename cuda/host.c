@@ -15,6 +15,12 @@ static uint8_t flags_of(unsigned class) {
     return (uint8_t)(BP_TRANSFER_HOST_ONLY | (bp_cuda_blocks(class) ? 0 : BP_TRANSFER_ASYNC));
 }
 
+/* The time of the call is that of the copy. */
+static int waits(const struct bp_open_call *call) {
+    int direction = call->copy.direction;
+    return bp_cuda_blocks(call->class) && (direction == BP_H2D || direction == BP_D2H);
+}
+
 static struct bp_host_known *known_of(struct bp_cuda_thread *own,
                                       const struct bp_work_record *work) {
     uint32_t hash = work->node * 4 + work->direction;
@@ -28,13 +34,14 @@ static int is_known(const struct bp_host_known *known, const struct bp_work_reco
 
 /* The first copy of its kind, or one whose content is looked at, or one more than tables hold. */
 static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
-                    const struct bp_work_record *work, int waits, uint64_t cost) {
+                    const struct bp_work_record *work, int blocks, uint64_t cost) {
     uint64_t mask = bp_lock(&bp_cuda.lock);
     struct bp_host_sums to = bp_sums_host(work);
-    bp_sums_host_copy(&to, work, waits, cost);
+    bp_sums_host_copy(&to, work, blocks, cost);
     struct bp_transfer *transfer = bp_sums_transfer_at(to.transfer);
     if (transfer)
-        bp_content_count(transfer, call->content, work->bytes, waits ? work->end - work->start : 0);
+        bp_content_count(transfer, call->content, work->bytes,
+                         blocks ? work->end - work->start : 0);
     bp_unlock(&bp_cuda.lock, mask);
     if (bp_cuda.hash && work->direction == BP_D2H)
         bp_content_later(own, &call->copy, 0, to.transfer);
@@ -44,23 +51,24 @@ static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
             (struct bp_host_known){work->node, work->direction, work->flags, 1, 0, to};
 }
 
-static void add_copy(struct bp_cuda_thread *own, const struct bp_open_call *call,
-                     const struct bp_entry *entry, uint64_t now) {
-    int direction = call->copy.direction;
-    int waits = bp_cuda_blocks(call->class) && (direction == BP_H2D || direction == BP_D2H);
+/* Where the next one of its kind is counted; NULL: that is not known. */
+static const struct bp_host_sums *add_copy(struct bp_cuda_thread *own,
+                                           const struct bp_open_call *call,
+                                           const struct bp_entry *entry, uint64_t now) {
     struct bp_work_record work = {.start = entry->start,
                                   .end = now,
                                   .bytes = call->copy.bytes,
                                   .thread = own->index,
                                   .node = call->node,
-                                  .direction = (uint8_t)direction,
+                                  .direction = (uint8_t)call->copy.direction,
                                   .flags = flags_of(call->class)};
     uint64_t cost = entry->start - call->begin + bp_clock_now(bp_process.clock) - now;
     const struct bp_host_known *known = known_of(own, &work);
     if (is_known(known, &work))
-        bp_sums_host_copy(&known->sums, &work, waits, cost);
+        bp_sums_host_copy(&known->sums, &work, waits(call), cost);
     else
-        add_new(own, call, &work, waits, cost);
+        add_new(own, call, &work, waits(call), cost);
+    return is_known(known, &work) ? &known->sums : NULL;
 }
 
 void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
@@ -75,4 +83,21 @@ void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
     }
     if (bp_cuda.hash && bp_cuda_blocks(call->class))
         bp_content_settle(own);
+    else if (!bp_cuda.hash && bp_cuda_is_host_only())
+        bp_source_know_copies(bp_self);
+}
+
+/* The addresses were not kept: nothing that goes by them comes here. */
+void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const struct bp_copy *copy,
+                    uint64_t now, struct bp_copy_sums *to) {
+    struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->source;
+    const struct bp_registers arguments = {.rdx = copy->bytes, .rcx = copy->kind};
+    struct bp_open_call call = {.begin = entry->start,
+                                .node = ((const struct bp_node *)entry->node)->index,
+                                .class = copy->tag,
+                                .copy = bp_cuda_copy_of(copy->tag, &arguments)};
+    const struct bp_host_sums *sums = own ? add_copy(own, &call, entry, now) : NULL;
+    if (sums)
+        *to = (struct bp_copy_sums){bp_sums_transfer_at(sums->transfer), sums->split,
+                                    (uint64_t)waits(&call)};
 }

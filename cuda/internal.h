@@ -9,7 +9,7 @@
 #include "cuda/attribute.h"
 #include "cuda/copy.h"
 #include "cuda/cupti_abi.h"
-#include "interpose/thread.h"
+#include "interpose/source.h"
 
 #define BP_CUDA_NESTING 8
 #define BP_CUDA_QUEUE 2048 /* calls: 64 kB a thread, 2 ms of nothing but the shortest calls */
@@ -227,6 +227,9 @@ void bp_content_settle(struct bp_cuda_thread *own);
 void bp_host_enter(struct bp_open_call *call);
 void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
                    const struct bp_entry *entry, uint64_t now, const uint64_t *result);
+/* For struct bp_source. */
+void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const struct bp_copy *copy,
+                    uint64_t now, struct bp_copy_sums *to);
 
 /* collector.c */
 struct bp_cuda {
@@ -249,6 +252,8 @@ void bp_cuda_note_found(void);
 int bp_cuda_start_once(void);
 /* Whether there is anything to tell of calls in this process. */
 int bp_cuda_is_collecting(void);
+/* Whether there will never be records of the device. */
+int bp_cuda_is_host_only(void);
 
 /* calls.c: for struct bp_source. */
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,

@@ -77,20 +77,6 @@ static void note_speed(const struct bp_work_record *work, uint64_t time) {
         *latency = time;
 }
 
-static void add_copy(struct bp_transfer *transfer, const struct bp_work_record *work) {
-    uint64_t time = work->end - work->start;
-    extend(&transfer->min, &transfer->max, time, transfer->count);
-    transfer->count++;
-    transfer->bytes += work->bytes;
-    transfer->device_time += time;
-    transfer->sizes[bp_size_bucket(work->bytes)]++;
-    if (work->bytes < BP_SMALL_COPY) {
-        transfer->small_count++;
-        transfer->small_bytes += work->bytes;
-        transfer->small_time += time;
-    }
-}
-
 static uint32_t transfer_of(const struct bp_work_record *work) {
     struct bp_transfer key = {.thread = work->thread,
                               .node = work->node,
@@ -107,7 +93,7 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
     struct bp_transfer *transfer = bp_sums_transfer_at(index);
     if (!transfer)
         return BP_TABLE_NONE;
-    add_copy(transfer, work);
+    bp_transfer_copy(transfer, work->bytes, work->end - work->start);
     note_speed(work, work->end - work->start);
     return index;
 }
@@ -193,7 +179,7 @@ void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_recor
     uint64_t time = blocks ? work->end - work->start : 0;
     struct bp_transfer *transfer = bp_sums_transfer_at(to->transfer);
     if (transfer) {
-        add_copy(transfer, work);
+        bp_transfer_copy(transfer, work->bytes, work->end - work->start);
         transfer->exposed += time;
     }
     if (!to->split)

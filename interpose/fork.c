@@ -124,6 +124,7 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->source = 0; /* its library's threads and records are the parent's */
         e->parent = behind_alias(thread, e->parent);
     }
+    ((struct bp_local *)thread->local)->copies = NULL; /* they are counted in the parent's file */
     bp_node_reset_all(thread);
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);
     bp_thread_uncover(thread, innermost);

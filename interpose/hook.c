@@ -312,8 +312,8 @@ struct bp_stub *bp_source_function(const struct bp_source_function *what) {
 
 static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_t object,
                       uint32_t kind) {
-    static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO, BP_FUNC_IO,
-                                     BP_FUNC_CALL};
+    static const uint16_t kinds[] = {BP_FUNC_CALL, BP_FUNC_WAIT, BP_FUNC_IO,
+                                     BP_FUNC_IO,   BP_FUNC_CALL, BP_FUNC_CALL};
     uint32_t source = BP_STUB_SOURCE_OF(kind);
     struct bp_source_function what = {.name = name, .kind = kinds[BP_STUB_KIND(kind)]};
     int role = bp_task_role_of_kind(kind);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "interpose/copy.h"
 #include "interpose/thread.h"
 
 #define PRINT(name, value) printf("#define %s %zu\n", name, (size_t)(value))
@@ -17,11 +18,13 @@ int main(void) {
     PRINT("ENTRY_CHILD", offsetof(struct bp_entry, child));
     PRINT("ENTRY_PARENT", offsetof(struct bp_entry, parent));
     PRINT("ENTRY_NODE", offsetof(struct bp_entry, node));
+    PRINT("ENTRY_SOURCE", offsetof(struct bp_entry, source));
     PRINT("ENTRY_SP", offsetof(struct bp_entry, sp));
     PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
     PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
     PRINT("LOCAL_OPEN", offsetof(struct bp_local, open));
+    PRINT("LOCAL_COPIES", offsetof(struct bp_local, copies));
     PRINT("NODE_FUNC", offsetof(struct bp_node, func));
     PRINT("NODE_SELF", offsetof(struct bp_node, self));
     PRINT("NODE_TOTAL", offsetof(struct bp_node, total));
@@ -37,6 +40,20 @@ int main(void) {
     PRINT("EDGE_FACTOR", BP_EDGE_FACTOR);
     PRINT("EDGE_SHIFT", BP_EDGE_SHIFT);
     PRINT("STUB_FUNC", offsetof(struct bp_stub, func));
+    PRINT("STUB_KIND", offsetof(struct bp_stub, kind));
+    PRINT("STUB_KIND_COPY", BP_STUB_COPY);
+    PRINT("STUB_KIND_TOLD", BP_STUB_TOLD >> 24);
+    PRINT("COPY_SHIFT", BP_COPY_SHIFT);
+    PRINT("COPY_BITS", BP_COPY_BITS);
+    PRINT("COPY_KINDS", BP_COPY_KINDS);
+    PRINT("FRAME_RBX", offsetof(struct bp_copy_frame, rbx));
+    PRINT("FRAME_RBP", offsetof(struct bp_copy_frame, rbp));
+    PRINT("FRAME_R12", offsetof(struct bp_copy_frame, r12));
+    PRINT("FRAME_R13", offsetof(struct bp_copy_frame, r13));
+    PRINT("FRAME_R14", offsetof(struct bp_copy_frame, r14));
+    PRINT("FRAME_R15", offsetof(struct bp_copy_frame, r15));
+    PRINT("FRAME_RAX", offsetof(struct bp_copy_frame, rax));
+    PRINT("FRAME_SIZE", sizeof(struct bp_copy_frame));
     PRINT("STUB_TARGET", offsetof(struct bp_stub, target));
     PRINT("STUB_SIZE", sizeof(struct bp_stub));
     PRINT("STUB_COUNT", BP_STUBS);

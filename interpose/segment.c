@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "interpose/copy.h"
 #include "interpose/sample/timer.h"
 #include "interpose/task.h"
 #include "profile/clock.h"
@@ -89,6 +90,8 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
+    bp_copies_forget(local->copies);
+    local->copies_off = 0;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;
     thread->lives++;

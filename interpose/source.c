@@ -70,6 +70,9 @@ static int add_function(unsigned number, uint64_t address, const char *name, uin
         return 0;
     int plain = source->is_plain && source->is_plain((unsigned)tag);
     uint32_t kind = plain ? BP_STUB_CALL : BP_STUB_SOURCE;
+    if (!plain && source->copy_kind && bp_process.clock == BP_CLOCK_TSC &&
+        source->copy_kind((unsigned)tag))
+        kind = source->copy_kind((unsigned)tag);
     return bp_hook_add(address, known, object, BP_STUB_OF_SOURCE(kind, number, (uint32_t)tag),
                        NULL);
 }

@@ -51,6 +51,20 @@ void bp_source_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t tr
 
 struct bp_wrap;
 
+/* A copy as interpose/copy.h has them. */
+struct bp_copy {
+    unsigned tag;
+    unsigned kind; /* the fourth argument, 1 to 3; 1 where it tells nothing */
+    uint64_t bytes;
+};
+
+/* Where copies of a kind are counted, by their thread alone. */
+struct bp_copy_sums {
+    struct bp_transfer *transfer; /* NULL: nowhere, they have to be told */
+    struct bp_split *split;
+    uint64_t waits; /* the time of the call is that of the copy */
+};
+
 /* A source of calls: some exports of some libraries. Its functions run below stubs, on the calling
  * thread, and may be ordinary C, because what they stand before takes no vector registers; errno
  * is theirs to keep. */
@@ -64,18 +78,29 @@ struct bp_source {
     uint16_t func_flags; /* of its functions in the profile */
     /* 1 for a tag of which the source is not told: as calls of any library. NULL: of all. */
     int (*is_plain)(unsigned tag);
+    /* BP_STUB_COPY for a tag whose calls are copies as interpose/copy.h has them, with TOLD where
+     * the fourth argument tells the direction; else 0. NULL: of all. */
+    uint32_t (*copy_kind)(unsigned tag);
     /* The call is open, `entry` its place; its time begins when this returns. */
     void (*enter)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
                   const struct bp_registers *arguments);
     /* It is over since `now`. `result` is NULL if it was left by longjmp or an exception. */
     void (*leave)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag, uint64_t now,
                   const uint64_t *result);
+    /* A copy, over since `now`, was not known again: counts it, and says where the next one is to
+     * be counted. */
+    void (*copied)(struct bp_thread *thread, struct bp_entry *entry, const struct bp_copy *copy,
+                   uint64_t now, struct bp_copy_sums *to);
     /* dlopen did not find one of its libraries. */
     void (*missing)(const char *path);
 };
 
 /* From `enter`: the call copies so many bytes. Keeps one stack per call path. */
 void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t bytes);
+
+/* From `leave`, of a source that has `copied`: from now on this thread's copies can be known again.
+ */
+void bp_source_know_copies(struct bp_thread *thread);
 
 #define BP_SOURCES 4
 extern const struct bp_source *bp_sources[BP_SOURCES] __attribute__((visibility("hidden")));

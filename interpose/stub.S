@@ -7,7 +7,8 @@
  * for any prototype: it passes every argument register and stack argument through and returns what
  * the target returns. There is a fast stub for plain calls on the TSC, all in assembly, and a slow
  * one that does its bookkeeping in C (waits, I/O, CLOCK_MONOTONIC, and whatever the fast one meets
- * that is rare). Both leave the stack alike:
+ * that is rare); for copies that may be known again a third, which is the fast one with a call of
+ * bp_copy_count. All leave the stack alike:
  *
  *     at entry       rsp -> return address       S
  *     during call    rsp -> (target's) return    S, the same slot: stack arguments stay in place
@@ -81,22 +82,44 @@
 	STUBS	bp_stubs_fast, enter_fast
 	STUBS	bp_stubs_slow, enter_slow
 
-/* r11 = struct bp_stub *. Everything else as the caller left it. */
-	.p2align 6
-	.type	enter_fast, @function
-enter_fast:
-	.cfi_startproc
-	mov	%rax, -8(%rsp)
+/* r11 = struct bp_stub *. Everything else as the caller left it. Of a copy the entry keeps, too,
+ * what its arguments tell: see interpose/copy.h. */
+.macro ENTER copy, bail
 	mov	%rdx, -16(%rsp)
 	mov	%rcx, -24(%rsp)
+.if !\copy						/* of a copy neither is an argument */
+	mov	%rax, -8(%rsp)
 	mov	%r9, -32(%rsp)
+.else
+	mov	$1, %eax
+	testb	$STUB_KIND_TOLD, STUB_KIND + 3(%r11)
+	cmovnz	%ecx, %eax				/* the direction, as cudaMemcpyKind has it */
+	lea	-1(%rax), %r10d
+	cmp	$COPY_KINDS - 1, %r10d
+	ja	\bail
+	mov	%rdx, %r10
+	shr	$COPY_BITS, %r10
+	jnz	\bail
+	lea	(%rax, %rdx, 8), %rax
+	shl	$COPY_SHIFT, %rax
+	mov	STUB_KIND(%r11), %edx
+	or	%rdx, %rax
+	mov	%rax, -40(%rsp)
+.endif
 	LOAD_THREAD
 	test	%r10, %r10
-	jz	bail					/* first call of this thread */
+	jz	\bail					/* first call of this thread */
 	mov	THREAD_CURRENT(%r10), %rdx		/* rdx = parent */
 	cmp	%rsp, ENTRY_SP(%rdx)
+.if \copy
+	jbe	\bail
+	mov	THREAD_LOCAL(%r10), %rax
+	cmpq	$0, LOCAL_COPIES(%rax)
+	je	\bail
+.else
 	jbe	at_parent	/* the parent is not above us: it was left, or is on another stack */
 above_us:
+.endif
 	mov	ENTRY_NODE(%rdx), %rcx			/* rcx = the parent's node */
 	imul	$EDGE_FACTOR, %rcx, %rax
 	shr	$EDGE_SHIFT, %rax
@@ -105,12 +128,12 @@ above_us:
 	add	THREAD_LOCAL(%r10), %rax		/* rax = edge (parent's node, function) */
 	mov	EDGE_NODE(%rax), %r9			/* before the key: a handler may replace both */
 	cmp	%rcx, EDGE_PARENT(%rax)
-	jne	bail
+	jne	\bail
 	cmp	%r11, EDGE_STUB(%rax)
-	jne	bail
+	jne	\bail
 	mov	THREAD_FREE(%r10), %rcx			/* rcx = entry */
 	test	%rcx, %rcx
-	jz	bail
+	jz	\bail
 	mov	ENTRY_CHILD(%rcx), %rax			/* the next free one */
 	mov	%rax, THREAD_FREE(%r10)
 	mov	%rbx, ENTRY_RBX(%rcx)
@@ -118,6 +141,10 @@ above_us:
 	mov	%rdx, ENTRY_PARENT(%rcx)
 	movq	$0, ENTRY_CHILD(%rcx)
 	mov	%rsp, ENTRY_SP(%rcx)
+.if \copy
+	mov	-40(%rsp), %rax
+	mov	%rax, ENTRY_SOURCE(%rcx)
+.endif
 	mov	STUB_FUNC(%r11), %eax
 	mov	THREAD_LOCAL(%r10), %rdx
 	incl	LOCAL_OPEN(%rdx, %rax, 4)		/* how often the function is open */
@@ -125,7 +152,9 @@ above_us:
 	mov	%rcx, %rbx
 	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
 	mov	-24(%rsp), %rcx
+.if !\copy
 	mov	-32(%rsp), %r9
+.endif
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax
@@ -136,30 +165,34 @@ above_us:
 	mov	-16(%rsp), %rax
 	mov	-24(%rsp), %rdx
 	call	*%r11
-	.globl	bp_stub_return_fast
-	.hidden	bp_stub_return_fast
-bp_stub_return_fast:
+.endm
+
+/* The target has returned: rax, rdx are its results. Then rsi, rdi have them; of a copy rsi has its
+ * int, and rdi how long it took. rbx is the entry, r10 the thread. */
+.macro LEAVE copy, odd, extreme
 	mov	%rax, %rsi
+.if !\copy
 	mov	%rdx, %rdi
+.endif
 	rdtsc
 	shl	$32, %rdx
 	or	%rdx, %rax
 	LOAD_THREAD
 	cmp	%rbx, THREAD_CURRENT(%r10)
-	jne	leave_odd				/* calls above us were left, or we were switched out */
+	jne	\odd					/* calls above us were left, or we were switched out */
 	sub	ENTRY_START(%rbx), %rax			/* rax = duration */
 	mov	ENTRY_NODE(%rbx), %r9
 	mov	%rax, %rdx
 	sub	NODE_MIN(%r9), %rdx
 	cmp	NODE_SPAN(%r9), %rdx
-	ja	leave_extreme				/* a new minimum or maximum; bounds the bucket */
+	ja	\extreme				/* a new minimum or maximum; bounds the bucket */
 	mov	THREAD_LOCAL(%r10), %r8
 	mov	NODE_FUNC(%r9), %ecx
 	mov	ENTRY_PARENT(%rbx), %r11
 	decl	LOCAL_OPEN(%r8, %rcx, 4)
-	jnz	inner_call
+	jnz	inner_call\copy
 	add	%rax, NODE_TOTAL(%r9)
-outer_call:
+outer_call\copy:
 	add	%rax, ENTRY_CHILD(%r11)
 	mov	%rax, %rdx				/* the bucket, as bp_bucket() */
 	or	$2, %rdx
@@ -167,12 +200,26 @@ outer_call:
 	dec	%ecx
 	shr	%cl, %rdx
 	lea	(%rdx, %rcx, 2), %rdx
+.if \copy
+	mov	%rax, %rdi
+.endif
 	sub	ENTRY_CHILD(%rbx), %rax
 	add	%rax, NODE_SELF(%r9)
 	mov	NODE_LAST(%r9), %ecx			/* the bucket of the call before this one */
 	incq	NODE_HISTOGRAM(%r9, %rcx, 8)
 	mov	%edx, NODE_LAST(%r9)
 	mov	%r11, THREAD_CURRENT(%r10)
+.endm
+
+	.p2align 6
+	.type	enter_fast, @function
+enter_fast:
+	.cfi_startproc
+	ENTER	0, bail
+	.globl	bp_stub_return_fast
+	.hidden	bp_stub_return_fast
+bp_stub_return_fast:
+	LEAVE	0, leave_odd, leave_extreme
 return_from_entry:					/* rsi, rdi = the target's rax, rdx */
 	push	ENTRY_RET(%rbx)
 	mov	%rbx, %r9
@@ -196,9 +243,9 @@ at_parent:
 	jmp	bail
 	CFI_IN_ENTRY
 
-inner_call:						/* of a function that is open further out */
+inner_call0:						/* of a function that is open further out */
 	add	%rax, NODE_INNER(%r9)
-	jmp	outer_call
+	jmp	outer_call0
 
 /* Rare endings: bp_thread_leave accounts; rax = now or 0; rsp is 16-byte aligned here. */
 leave_extreme:
@@ -215,6 +262,7 @@ leave_odd:
 	pop	%rdi
 	pop	%rsi
 	CFI_IN_ENTRY
+left:							/* eax = 1: the entry may be used again */
 	LOAD_THREAD
 	test	%eax, %eax
 	jnz	return_from_entry
@@ -227,11 +275,80 @@ leave_odd:
 	.cfi_endproc
 	.size	enter_fast, . - enter_fast
 
+/* int target_i(void *, const void *, size_t, ...): a copy that may be known again. What it was is
+ * counted by bp_copy_count, which is given the caller's registers as well: struct bp_copy_frame. */
+.macro FRAME_BEGIN
+	lea	-FRAME_SIZE(%rsp), %rsp
+	.cfi_def_cfa_offset FRAME_SIZE + 8
+	.cfi_escape 0x16, 7, 3, 0x77, FRAME_SIZE | 0x80, 0	/* rsp = rsp + FRAME_SIZE	*/
+	mov	ENTRY_RBX(%rbx), %rcx
+	mov	%rcx, FRAME_RBX(%rsp)
+	mov	%rbp, FRAME_RBP(%rsp)
+	mov	%r12, FRAME_R12(%rsp)
+	mov	%r13, FRAME_R13(%rsp)
+	mov	%r14, FRAME_R14(%rsp)
+	mov	%r15, FRAME_R15(%rsp)
+.endm
+
+.macro FRAME_END
+	lea	FRAME_SIZE(%rsp), %rsp
+	CFI_IN_ENTRY
+.endm
+
+	.p2align 6
+	.type	enter_copy, @function
+enter_copy:
+	.cfi_startproc
+	ENTER	1, bail_copy
+	.globl	bp_stub_return_copy
+	.hidden	bp_stub_return_copy
+bp_stub_return_copy:
+	LEAVE	1, copy_odd, copy_extreme
+	test	%esi, %esi
+	jnz	copy_failed
+	FRAME_BEGIN
+	mov	%rdi, %rsi
+	mov	%rbx, %rdi
+	mov	%rsp, %rdx
+	call	bp_copy_count				/* (entry, duration, frame) */
+	FRAME_END
+	xor	%esi, %esi
+	LOAD_THREAD
+	jmp	return_from_entry
+copy_failed:
+	movq	$0, ENTRY_SOURCE(%rbx)
+	jmp	return_from_entry
+inner_call1:
+	add	%rax, NODE_INNER(%r9)
+	jmp	outer_call1
+copy_extreme:
+	add	ENTRY_START(%rbx), %rax
+copy_odd:						/* rax = now */
+	FRAME_BEGIN
+	mov	%rsi, FRAME_RAX(%rsp)
+	mov	%rax, %rsi
+	mov	%rbx, %rdi
+	mov	%rsp, %rdx
+	call	bp_copy_leave				/* (entry, now, frame) */
+	mov	FRAME_RAX(%rsp), %rsi
+	FRAME_END
+	jmp	left
+	CFI_AT_ENTRY
+bail_copy:
+	mov	-16(%rsp), %rdx
+	mov	-24(%rsp), %rcx
+	jmp	slow_call
+	.cfi_endproc
+	.size	enter_copy, . - enter_copy
+
 /* The same in C. rax, rdx, rcx, r9 may be parked already (bail): they are stored again. */
 	.p2align 6
 	.type	enter_slow, @function
 enter_slow:
 	.cfi_startproc
+	cmpb	$STUB_KIND_COPY, STUB_KIND(%r11)
+	je	enter_copy
+slow_call:
 	mov	%rax, -8(%rsp)
 	mov	%rdx, -16(%rsp)
 	jmp	1f

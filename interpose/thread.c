@@ -136,6 +136,8 @@ static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t
                       const uint64_t *result) {
     uint32_t kind = (uint32_t)entry->source;
     entry->source = 0;
+    if (BP_STUB_KIND(kind) == BP_STUB_COPY)
+        return; /* it did not return: nothing is known of it */
     bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->leave(thread, entry, BP_STUB_TAG(kind), now, result);
 }
 
@@ -179,7 +181,8 @@ static void drop(struct bp_thread *thread, uint64_t now) {
 /* A tail call from a hooked function to another: the slot holds the return address of a stub. */
 static int is_tail_call(const struct bp_entry *entry, uint64_t sp) {
     const char *ret = *(const char *const *)sp;
-    return entry->sp == sp && (ret == bp_stub_return_fast || ret == bp_stub_return_slow);
+    return entry->sp == sp &&
+           (ret == bp_stub_return_fast || ret == bp_stub_return_slow || ret == bp_stub_return_copy);
 }
 
 /* The entry that a call made at `sp` is nested in. Calls whose frames are gone are closed. */
@@ -233,11 +236,21 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     return entry;
 }
 
+/* A copy that takes the slow way is a call as any other of its source. */
+static uint32_t slow_kind(uint32_t kind) {
+    return BP_STUB_KIND(kind) == BP_STUB_COPY ? (kind & ~(BP_STUB_TOLD | 0xff)) | BP_STUB_SOURCE
+                                              : kind;
+}
+
 static void tell_entered(struct bp_thread *thread, struct bp_entry *entry, uint32_t kind,
                          const struct bp_registers *registers) {
     bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->enter(thread, entry, BP_STUB_TAG(kind), registers);
     entry->source = kind;
     entry->start = clock_now();
+}
+
+static int is_of_source(const struct bp_stub *stub) {
+    return BP_STUB_KIND(stub->kind) >= BP_STUB_SOURCE;
 }
 
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
@@ -247,8 +260,8 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     if (stub->kind == BP_STUB_IO_FD)
         stub = stub_by_descriptor(stub, registers->rdi);
     struct bp_entry *entry = open_call(thread, stub, (uint64_t)&registers->ret);
-    if (entry && BP_STUB_KIND(stub->kind) == BP_STUB_SOURCE)
-        tell_entered(thread, entry, stub->kind, registers);
+    if (entry && is_of_source(stub))
+        tell_entered(thread, entry, slow_kind(stub->kind), registers);
     return entry;
 }
 

@@ -26,8 +26,9 @@ enum bp_stub_kind {
     BP_STUB_CALL,
     BP_STUB_WAIT,
     BP_STUB_IO,
-    BP_STUB_IO_FD, /* first argument is a descriptor; the next stub is its twin for waiting */
-    BP_STUB_SOURCE /* a source is told of the call, see interpose/source.h */
+    BP_STUB_IO_FD,  /* first argument is a descriptor; the next stub is its twin for waiting */
+    BP_STUB_SOURCE, /* a source is told of the call, see interpose/source.h */
+    BP_STUB_COPY    /* the same, and the call is a copy as interpose/copy.h has them */
 };
 
 /* The kind of a stub says in its upper bits whose it is: the source, counted from 1, and the
@@ -37,6 +38,8 @@ enum bp_stub_kind {
 #define BP_STUB_OF_SOURCE(kind, source, tag) ((kind) | (source) << 8 | (tag) << 16)
 #define BP_STUB_SOURCE_OF(kind) ((kind) >> 8 & 0xffu)
 #define BP_STUB_TAG(kind) ((kind) >> 16)
+/* In the tag of a COPY: the fourth argument tells the direction. */
+#define BP_STUB_TOLD 0x80000000u
 
 /* What a stub knows; bp_stubs[i] goes with bp_stubs_fast + 16 i and bp_stubs_slow + 16 i. */
 struct bp_stub {
@@ -64,6 +67,7 @@ static inline struct bp_edge *bp_edge_neighbour(const struct bp_edge *edge) {
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
 
+struct bp_copies;
 struct bp_stack;
 
 /* What a thread needs and nobody reads after its death. */
@@ -85,6 +89,8 @@ struct bp_local {
     uint32_t key_rounds;
     void *source;                /* what the CUDA collector knows of the thread */
     struct bp_task_state *tasks; /* NULL before the first */
+    struct bp_copies *copies;    /* that are known again; NULL: each takes the slow way */
+    uint32_t copies_off;         /* and always will */
     /* interpose/sample */
     struct bp_stack *stack; /* made by the first sample */
     uint32_t stack_busy;
@@ -129,6 +135,7 @@ extern const char bp_stubs_slow[] __attribute__((visibility("hidden")));
 /* Where targets return to. */
 extern const char bp_stub_return_fast[] __attribute__((visibility("hidden")));
 extern const char bp_stub_return_slow[] __attribute__((visibility("hidden")));
+extern const char bp_stub_return_copy[] __attribute__((visibility("hidden")));
 
 /* Begin the calling thread's ledger. `low` and `high` bound its stack; `late` if its beginning was
  * not seen. NULL without memory. */

@@ -106,6 +106,23 @@ struct bp_transfer {
 };
 _Static_assert(sizeof(struct bp_transfer) == 480, "transfer");
 
+/* One more copy. */
+static inline void bp_transfer_copy(struct bp_transfer *transfer, uint64_t bytes, uint64_t time) {
+    if (transfer->count == 0 || time < transfer->min)
+        transfer->min = time;
+    if (time > transfer->max)
+        transfer->max = time;
+    transfer->count++;
+    transfer->bytes += bytes;
+    transfer->device_time += time;
+    transfer->sizes[bp_size_bucket(bytes)]++;
+    if (bytes < BP_SMALL_COPY) {
+        transfer->small_count++;
+        transfer->small_bytes += bytes;
+        transfer->small_time += time;
+    }
+}
+
 /* One kernel, launched by one calling context on one device. */
 struct bp_kernel {
     uint32_t name;   /* string */

@@ -4,6 +4,7 @@
  * many bytes. The path of each copy is found, natively and in Python, to know it again; only a new
  * one is named and folded.
  */
+#include "interpose/copy.h"
 #include "interpose/sample/sampler.h"
 #include "interpose/sample/stack.h"
 #include "interpose/sample/tables.h"
@@ -59,6 +60,24 @@ static struct bp_sample *add(struct bp_stack *stack, struct bp_thread *thread, u
                                 : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_COPY);
 }
 
+/* The sample of a path whose native frames come to `path`, counted. A new one is named: its native
+ * frames are in stack->walk by then, or `from` leads to them. */
+static struct bp_sample *count(struct bp_stack *stack, struct bp_thread *thread, uint64_t path,
+                               uint32_t node, const struct bp_cfi_registers *from, uint64_t bytes) {
+    uint64_t key = hash_python(&stack->python, mix(path, node));
+    struct bp_site *site = &stack->sites[key >> 32 & (BP_SITES - 1)];
+    if (site->key != key) {
+        if (from)
+            bp_stack_walk(stack, thread, from, NULL);
+        *site = (struct bp_site){key, add(stack, thread, node)};
+    }
+    if (site->sample) {
+        site->sample->weight += bytes;
+        __atomic_store_n(&site->sample->count, site->sample->count + 1, __ATOMIC_RELAXED);
+    }
+    return site->sample;
+}
+
 void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t bytes) {
     struct bp_cfi_registers registers;
     struct bp_stack *stack = bp_stack_enter(thread);
@@ -69,16 +88,47 @@ void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint
     bp_walk_here(&registers);
     uint64_t path = find_path(stack, thread, &registers, node, &walked);
     bp_stack_read_python(stack);
-    uint64_t key = hash_python(&stack->python, mix(path, node));
-    struct bp_site *site = &stack->sites[key >> 32 & (BP_SITES - 1)];
-    if (site->key != key) {
-        if (!walked)
-            bp_stack_walk(stack, thread, &registers, NULL);
-        *site = (struct bp_site){key, add(stack, thread, node)};
+    count(stack, thread, path, node, walked ? NULL : &registers, bytes);
+    bp_stack_leave(thread);
+}
+
+static uint64_t walk_caller(struct bp_stack *stack, const struct bp_thread *thread,
+                            const struct bp_entry *entry, const struct bp_copy_frame *frame,
+                            struct bp_trail *trail) {
+    const uint64_t *saved = &frame->rbx;
+    static const unsigned numbers[] = {BP_REG_RBX, BP_REG_RBP, 12, 13, 14, 15};
+    struct bp_cfi_registers registers = {.known = 1u << BP_REG_RSP | 1u << BP_REG_RA};
+    registers.r[BP_REG_RSP] = (uint64_t)(frame + 1);
+    registers.r[BP_REG_RA] = entry->ret;
+    bp_trail_begin(trail, &registers);
+    trail->generation = bp_tables_generation();
+    trail->origins[BP_REG_RSP] = trail->origins[BP_REG_RA] = NULL; /* known with the frame */
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        registers.r[numbers[i]] = saved[i];
+        registers.known |= 1u << numbers[i];
+        trail->origins[numbers[i]] = &saved[i];
     }
-    if (site->sample) {
-        site->sample->weight += bytes;
-        __atomic_store_n(&site->sample->count, site->sample->count + 1, __ATOMIC_RELAXED);
+    bp_stack_walk_caller(stack, thread, &registers, trail);
+    return hash_native(&stack->walk);
+}
+
+/* Between copies from the same place Python goes on in its frames, of which no trail is left. */
+struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
+                               const struct bp_copy_frame *frame, uint64_t bytes,
+                               struct bp_trail *trail) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_stack *stack = bp_stack_enter(thread);
+    if (!stack)
+        return NULL;
+    uint64_t path = walk_caller(stack, thread, entry, frame, trail);
+    bp_stack_read_python(stack);
+    struct bp_sample *sample =
+        count(stack, thread, path, ((const struct bp_node *)entry->node)->index, NULL, bytes);
+    if (stack->python.count) {
+        local->copies_off = 1;
+        local->copies = NULL;
+        sample = NULL;
     }
     bp_stack_leave(thread);
+    return sample;
 }

@@ -140,8 +140,10 @@ void bp_stack_read_python(struct bp_stack *stack) {
     }
 }
 
-void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
-                   const struct bp_cfi_registers *registers, struct bp_trail *trail) {
+/* Bounds what can be read without asking. The trail, if there can be one. */
+static struct bp_trail *begin_walk(struct bp_stack *stack, const struct bp_thread *thread,
+                                   const struct bp_cfi_registers *registers,
+                                   struct bp_trail *trail) {
     const struct bp_local *local = local_of(thread);
     struct bp_walk *walk = &stack->walk;
     uint64_t sp = registers->r[BP_REG_RSP];
@@ -150,7 +152,17 @@ void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
     walk->safe.high = own ? local->stack_high : 0;
     if (trail)
         trail->high = walk->safe.high;
-    bp_walk_from(walk, registers, own ? trail : NULL);
+    return own ? trail : NULL;
+}
+
+void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
+                   const struct bp_cfi_registers *registers, struct bp_trail *trail) {
+    bp_walk_from(&stack->walk, registers, begin_walk(stack, thread, registers, trail));
+}
+
+void bp_stack_walk_caller(struct bp_stack *stack, const struct bp_thread *thread,
+                          const struct bp_cfi_registers *registers, struct bp_trail *trail) {
+    bp_walk_caller(&stack->walk, registers, begin_walk(stack, thread, registers, trail));
 }
 
 void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc) {

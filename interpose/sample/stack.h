@@ -39,9 +39,12 @@ struct bp_stack *bp_stack_enter(struct bp_thread *thread);
 void bp_stack_leave(struct bp_thread *thread);
 
 /* Read what is called by what, not yet joined: native frames from these registers outwards, which
- * on the thread's own stack leave a trail if there is one to write; Python frames. */
+ * on the thread's own stack leave a trail if there is one to write, also from registers as they
+ * are after a call; Python frames. */
 void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
                    const struct bp_cfi_registers *registers, struct bp_trail *trail);
+void bp_stack_walk_caller(struct bp_stack *stack, const struct bp_thread *thread,
+                          const struct bp_cfi_registers *registers, struct bp_trail *trail);
 void bp_stack_read_python(struct bp_stack *stack);
 
 /* Join them. */

@@ -13,8 +13,9 @@ struct block {
 static struct {
     struct block first;
     uint32_t count;
-    uint32_t generation;
 } state;
+
+uint32_t bp_tables_unloaded;
 
 static struct bp_table *place(uint32_t index, int make) {
     struct block *block = &state.first;
@@ -63,11 +64,7 @@ void bp_tables_remove(uint64_t low) {
         if (table->low == low)
             __atomic_store_n(&table->high, 0, __ATOMIC_RELEASE);
     }
-    __atomic_fetch_add(&state.generation, 1, __ATOMIC_RELEASE);
-}
-
-uint32_t bp_tables_generation(void) {
-    return __atomic_load_n(&state.generation, __ATOMIC_ACQUIRE);
+    __atomic_fetch_add(&bp_tables_unloaded, 1, __ATOMIC_RELEASE);
 }
 
 const struct bp_table *bp_tables_find(uint64_t pc) {

@@ -20,7 +20,10 @@ void bp_tables_add(const struct bp_elf *elf);
 void bp_tables_remove(uint64_t low);
 
 /* Changes when an object was unloaded: what was known of its addresses is void. */
-uint32_t bp_tables_generation(void);
+extern uint32_t bp_tables_unloaded __attribute__((visibility("hidden")));
+static inline uint32_t bp_tables_generation(void) {
+    return __atomic_load_n(&bp_tables_unloaded, __ATOMIC_ACQUIRE);
+}
 
 /* The table of the object that holds `pc`; NULL if there is none. */
 const struct bp_table *bp_tables_find(uint64_t pc);

@@ -31,7 +31,14 @@ struct bp_trail {
 void bp_trail_begin(struct bp_trail *trail, const struct bp_cfi_registers *registers);
 
 /* Whether all words still are what they were. */
-int bp_trail_holds(const struct bp_trail *trail);
+static inline int bp_trail_holds(const struct bp_trail *trail) {
+    uint64_t different = 0;
+    if (!trail->count || trail->count > BP_TRAIL_LENGTH)
+        return 0;
+    for (uint32_t i = 0; i < trail->count; i++)
+        different |= *trail->words[i].at ^ trail->words[i].value;
+    return !different;
+}
 
 /* For the walk; without a trail there is nothing to do. A register was loaded from there. */
 static inline void bp_trail_load(struct bp_trail *trail, unsigned reg, uint64_t from) {

@@ -27,7 +27,8 @@ static int is_ours(uint64_t pc) {
 extern const char bp_call_as_return[] __attribute__((visibility("hidden")));
 
 static int is_stub_return(uint64_t pc) {
-    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow;
+    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow ||
+           pc == (uint64_t)bp_stub_return_copy;
 }
 
 static struct bp_place *add(struct bp_walk *walk, uint16_t kind, uint64_t address, uint16_t flags) {
@@ -45,8 +46,8 @@ static int fits(const struct bp_cfi_rule *rule) {
     return rule->how == BP_CFI_AT_OFFSET && rule->value >= -32768 && rule->value < 0;
 }
 
-/* Keep a row that is of the common kind. */
-static void remember(struct bp_walk *walk, uint64_t pc) {
+/* Keep a row that is of the common kind; NULL if it is not. */
+static const struct bp_walk_step *remember(struct bp_walk *walk, uint64_t pc) {
     const struct bp_cfi *cfi = &walk->cfi;
     const struct bp_cfi_row *row = &cfi->row;
     struct bp_walk_step step = {.pc = pc, .start = cfi->start};
@@ -54,17 +55,18 @@ static void remember(struct bp_walk *walk, uint64_t pc) {
     if (cfi->signal || row->cfa.how != BP_CFI_AT_OFFSET ||
         row->cfa.value != (int32_t)row->cfa.value || !(outermost || fits(&row->regs[BP_REG_RA])) ||
         row->regs[BP_REG_RSP].how != BP_CFI_SAME)
-        return;
+        return NULL;
     step.cfa = (int32_t)row->cfa.value;
     step.cfa_register = (uint8_t)row->cfa_register;
     step.ra = outermost ? 0 : (int16_t)row->regs[BP_REG_RA].value;
     for (unsigned i = 0; i < 6; i++) {
         const struct bp_cfi_rule *rule = &row->regs[saved_registers[i]];
         if (rule->how != BP_CFI_SAME && !fits(rule))
-            return;
+            return NULL;
         step.saved[i] = (int16_t)rule->value;
     }
     *step_of(walk, pc) = step;
+    return step_of(walk, pc);
 }
 
 /* The registers that a step of the common kind leaves. */
@@ -154,7 +156,6 @@ static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
                        enum bp_exactness *exact) {
     uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP], cfa;
     uint64_t look = *exact ? pc : pc - 1;
-    bp_trail_break(walk->trail);
     int found = bp_cfi_find(&walk->cfi, &walk->safe, look);
     int sound = *exact || is_ours(pc) || (found && walk->cfi.signal) || is_after_call(walk, pc);
     struct bp_place *place = NULL;
@@ -164,8 +165,12 @@ static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
         return !sound && is_made_up(walk, registers);
     if (place)
         place->start = walk->cfi.start;
-    remember(walk, look);
     *exact = walk->cfi.signal ? BP_SIGNALLED : BP_RETURN;
+    const struct bp_walk_step *step = remember(walk, look);
+    if (step)
+        return apply_step(walk, step, registers) &&
+               (!registers->r[BP_REG_RA] || registers->r[BP_REG_RSP] > sp);
+    bp_trail_break(walk->trail);
     if (!bp_cfi_apply(&walk->cfi, &walk->safe, registers, &cfa))
         return 0;
     return *exact || registers->r[BP_REG_RSP] > sp ||
@@ -201,10 +206,9 @@ static uint64_t next_pc(struct bp_walk *walk, const struct bp_cfi_registers *reg
     return registers->r[BP_REG_RA];
 }
 
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
-                  struct bp_trail *trail) {
+static void walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
+                      struct bp_trail *trail, enum bp_exactness exact) {
     struct bp_cfi_registers registers = *from;
-    enum bp_exactness exact = BP_INSTRUCTION;
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
     walk->trail = trail;
@@ -223,4 +227,14 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
             return;
         }
     }
+}
+
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers,
+                  struct bp_trail *trail) {
+    walk_from(walk, registers, trail, BP_INSTRUCTION);
+}
+
+void bp_walk_caller(struct bp_walk *walk, const struct bp_cfi_registers *registers,
+                    struct bp_trail *trail) {
+    walk_from(walk, registers, trail, BP_RETURN);
 }

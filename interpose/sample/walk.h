@@ -55,6 +55,10 @@ struct bp_walk {
 void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers,
                   struct bp_trail *trail);
 
+/* The same with registers as they are when a call has returned: the pc is a return address. */
+void bp_walk_caller(struct bp_walk *walk, const struct bp_cfi_registers *registers,
+                    struct bp_trail *trail);
+
 /* Where our own code is: its frames are left out. */
 void bp_walk_init(uint64_t low, uint64_t high);
 

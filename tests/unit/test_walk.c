@@ -15,7 +15,8 @@
 #include "tests/unit/test.h"
 
 /* What walk.c takes from the rest of the library. */
-const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_call_as_return[1];
+const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_stub_return_copy[1],
+    bp_call_as_return[1];
 
 void *bp_pages_new(uint64_t size) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Copies without device records, because they were not asked for or cannot be had: directions, bytes
 and contents are those of the device's own log, whichever way a copy is told."""
-from device import fine, on_device, says, whole
+from device import QUICK, fine, on_device, says, whole
 from harness import case, check, equal, main
 
 WAYS = ({"BATTPROF_CUDA": "wrappers"}, {"BATTPROF_SIM_FAULT": "no-privileges"})
@@ -79,6 +79,34 @@ def contents_of_rows():
         equal("duplicates", sum(r["duplicates"] for r in rows), 3)
         equal("bytes", sum(r["duplicate_bytes"] for r in rows), 3 * 5000 * 500)
         equal("round trips", sum(r["round_trips"] for r in rows), 1)
+
+
+@case
+def known_again():
+    """Copies that take the short way, from paths that look alike to one who looks at the innermost
+    frame alone: all are counted, and each where it comes from."""
+    env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
+    run = on_device(["cuda_copies", "paths"], env=env)
+    fine(run)
+    report = run.report()
+    got = {d: (t["count"], t["bytes"]) for d, t in report["transfers"].items()}
+    tens = 334 * 10 + 333 * 11 + 333 * 12
+    equal("h2d", got["h2d"], (2 * (3500 + 3), 2 * (3500 * 1000 + 500 * 7 + 15 * (1 << 30))))
+    equal("d2h", got["d2h"], (2 * 1500, 2 * (tens + 500 * 7)))
+    equal("d2d", got["d2d"], (2 * 1000, 2 * 5000))
+    sizes = {}
+    for row in report["transfer_list"]:
+        for least, count in row["sizes"]:
+            sizes[least] = sizes.get(least, 0) + count
+    equal("sizes", sizes, {4: 4000, 8: 2000, 256: 2000, 512: 2000, 1024: 2000, 1 << 32: 6})
+    sites = {}
+    for site in report["copy_sites"]:
+        name = ">".join(step["function"] for step in site["stack"][:2][::-1])
+        sites.setdefault((name, site["bytes"] // site["count"]), []).append(site["count"])
+    for name, bytes in (("by_two_lines>upload", 1000), ("by_two_lines>upload", 2000),
+                        ("by_another>upload", 500)):
+        equal("%s of %d bytes" % (name, bytes), sites.get((name, bytes)), [1000, 1000])
+    equal("copies by all paths", sum(map(sum, sites.values())), 2 * 6003)
 
 
 @case
