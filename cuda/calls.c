@@ -61,7 +61,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     }
     call->start = bp_clock_now(bp_process.clock);
     if (bp_cuda_submits(class))
-        call->slot = bp_slot_open(call->start, class);
+        call->slot = bp_slot_open(call->start, class, own->capturing && class != BP_CUDA_GRAPH);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
     if (class == BP_CUDA_PREFETCH)
@@ -135,6 +135,10 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         if (!result || (uint32_t)*result != 0)
             slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
     }
+    if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0)
+        own->capturing++;
+    if (call->class == BP_CUDA_CAPTURED && own->capturing)
+        own->capturing--; /* whatever comes of it */
     if (call->class == BP_CUDA_MANAGED && result && (uint32_t)*result == 0)
         bp_managed_start(1);
     if (call->pushed)

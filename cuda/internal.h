@@ -69,6 +69,7 @@ struct bp_cuda_thread {
     struct bp_later later[BP_CUDA_LATER];
     uint32_t later_count;
     uint32_t launch_node; /* of its last launch, for kernel wait without kernel records */
+    uint32_t capturing;   /* streams that it records into graphs */
     uint32_t drained;     /* ticks it took to empty the queue, for the next call to count */
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
@@ -106,14 +107,15 @@ struct bp_slot {
     uint8_t content;   /* BP_CONTENT_* of the copy, once it was hashed */
     uint8_t returned;  /* 1; 2 once it is marked */
     uint32_t transfer; /* index + 1 when its record has come */
-    uint32_t unused;
-    uint64_t bytes; /* of the record */
+    uint32_t captured; /* made while its thread captured: perhaps it only went into a graph */
+    uint64_t bytes;    /* of the record */
     uint64_t time;
 };
 #define BP_SLOTS 65536
 #define BP_SLOT_SEQUENCES (UINT32_C(1) << 28)
-uint32_t bp_slot_open(uint64_t start, unsigned class); /* 0 without memory */
-struct bp_slot *bp_slot_get(uint32_t sequence);        /* NULL if it was used again */
+/* 0 without memory. */
+uint32_t bp_slot_open(uint64_t start, unsigned class, int captured);
+struct bp_slot *bp_slot_get(uint32_t sequence); /* NULL if it was used again */
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */
 uint64_t bp_slot_oldest(uint64_t limit);

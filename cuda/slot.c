@@ -7,11 +7,11 @@
  */
 #include "cuda/internal.h"
 
-#define PATIENCE_S                                                                                 \
-    10 /* with later calls done, an older one submitted nothing: it was empty, or                  \
-          recorded into a graph */
+#define PATIENCE_S 10 /* with later calls done, an older one submitted nothing: it was empty */
 #define MARKED 2
-#define GRAPH_PART 10u /* of a second: with no record for so long, a graph's launch is over */
+/* Of a second: with no record for so long a graph's launch is over, and what may have been recorded
+ * into one was. */
+#define GRAPH_PART 10u
 
 static struct {
     struct bp_slot *slots;
@@ -34,7 +34,7 @@ static struct bp_slot *slots_get(void) {
     return none;
 }
 
-uint32_t bp_slot_open(uint64_t start, unsigned class) {
+uint32_t bp_slot_open(uint64_t start, unsigned class, int captured) {
     struct bp_slot *slots = slots_get();
     if (!slots)
         return 0;
@@ -46,6 +46,7 @@ uint32_t bp_slot_open(uint64_t start, unsigned class) {
     slot->class = (uint8_t) class;
     slot->content = slot->returned = 0;
     slot->transfer = 0;
+    slot->captured = captured != 0;
     slot->time = slot->bytes = 0;
     __atomic_store_n(&slot->state, BP_SLOT_OPEN, __ATOMIC_RELEASE);
     return sequence;
@@ -81,8 +82,14 @@ static int is_quiet(const struct bp_slot *slot, uint64_t limit) {
     return slot->class == BP_CUDA_GRAPH && slot->time && slot->time + silence < limit;
 }
 
+/* CUPTI has told of the call itself, and of no work. */
+static int is_recorded(const struct bp_slot *slot, uint64_t limit) {
+    return slot->captured && slot->returned && slot->state == BP_SLOT_SEEN &&
+           slot->start + bp_cuda.ticks_per_s / GRAPH_PART < limit;
+}
+
 static int is_over(struct bp_slot *slot, uint64_t limit) {
-    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit))
+    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit) || is_recorded(slot, limit))
         return 1;
     if (slot->returned && is_passed(slot) &&
         slot->start + PATIENCE_S * bp_cuda.ticks_per_s < limit) {
@@ -140,7 +147,8 @@ void bp_slot_count(uint64_t *unknown, uint64_t *running) {
         if (slot->sequence != i || slot->returned != MARKED || slot->time)
             continue;
         *unknown += slot->state == BP_SLOT_OPEN;
-        /* What later calls have passed was empty, or recorded into a graph. */
-        *running += slot->state == BP_SLOT_SEEN && (int32_t)(state.newest_done - i) < 0;
+        /* What later calls have passed was empty. */
+        *running +=
+            slot->state == BP_SLOT_SEEN && !slot->captured && (int32_t)(state.newest_done - i) < 0;
     }
 }

@@ -55,6 +55,16 @@ def killed():
 
 
 @timed
+def killed_after_a_capture():
+    """What was only recorded into a graph has no device records, and nothing waits for them."""
+    run = on_device(["cuda_graphs", "captured"])
+    equal("status", run.status, -9)
+    truth, got = run.truth.transfer, run.report()["transfers"]["h2d"]["exposed_s"]
+    print("   %.2f of %.2f s attributed" % (got, truth))
+    check(0.4 * truth <= got <= 1.02 * truth, "%.2f of %.2f s of copies" % (got, truth))
+
+
+@timed
 def a_million_calls():
     env = {"BATTPROF_SIM_TRUTH": ""}
     bare = on_device(["cuda_device", "million"], profiled=False, timeout=60, env=env)
