@@ -43,37 +43,51 @@ static bool ends_with(const char *text, const char *end) {
     return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-static import_fn *choose(const char *path, struct bp_error *error) {
-    static const unsigned char gzip[2] = {0x1f, 0x8b};
-    unsigned char head[64] = {0};
+struct head {
+    unsigned char bytes[64];
+    size_t length;
+};
+
+static int read_head(const char *path, struct head *head, struct bp_error *error) {
     FILE *file = fopen(path, "rbe");
-    if (!file) {
-        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    size_t got = fread(head, 1, sizeof(head), file);
+    if (!file)
+        return bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+    *head = (struct head){0};
+    head->length = fread(head->bytes, 1, sizeof(head->bytes) - 1, file);
     int failed = ferror(file) ? errno : 0;
     fclose(file);
-    size_t blank = strspn((const char *)head, " \t\r\n");
-    if (got >= 16 && memcmp(head, "SQLite format 3", 16) == 0)
-        return bp_import_nsys;
-    if (memcmp(head, gzip, sizeof(gzip)) == 0 || (blank < got && strchr("{[", head[blank])))
-        return bp_import_kineto;
-    if (failed)
-        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(failed));
-    else if (got == 0)
+    return failed ? bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(failed)) : 0;
+}
+
+static void refuse(const char *path, const struct head *head, struct bp_error *error) {
+    if (head->length == 0)
         bp_error_set(error, BP_FAILED, "%s: an empty file", path);
     else if (ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep"))
         bp_error_set(error, BP_FAILED,
                      "%s: Nsight's own format; export it first: nsys export --type sqlite %s", path,
                      path);
-    else if (memcmp(head, BP_MAGIC, 8) == 0)
+    else if (memcmp(head->bytes, BP_MAGIC, 8) == 0)
         bp_error_set(error, BP_FAILED, "%s: is a profile already: battprof report %s", path, path);
     else
         bp_error_set(error, BP_FAILED,
                      "%s: neither an SQLite export of Nsight Systems nor JSON of the PyTorch "
                      "profiler",
                      path);
+}
+
+/* By what the file begins with: names say little about traces. NULL with the error set. */
+static import_fn *choose(const char *path, struct bp_error *error) {
+    static const unsigned char gzip[2] = {0x1f, 0x8b};
+    struct head head;
+    if (read_head(path, &head, error))
+        return NULL;
+    size_t blank = strspn((const char *)head.bytes, " \t\r\n");
+    if (head.length >= 16 && memcmp(head.bytes, "SQLite format 3", 16) == 0)
+        return bp_import_nsys;
+    if (memcmp(head.bytes, gzip, sizeof(gzip)) == 0 ||
+        (blank < head.length && strchr("{[", head.bytes[blank])))
+        return bp_import_kineto;
+    refuse(path, &head, error);
     return NULL;
 }
 

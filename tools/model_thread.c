@@ -295,9 +295,8 @@ static bool has_clocks(const struct bp_model_process *process, const struct bp_t
     return info->cpu_ns && (info->state == BP_THREAD_ENDED || exited);
 }
 
-static void add_lifetime(struct account *account, double overhead) {
-    struct bp_model *model = account->model;
-    struct bp_model_process *process = account->process;
+static void set_lifetime(struct account *account, double overhead) {
+    const struct bp_model_process *process = account->process;
     struct bp_model_thread *thread = account->thread;
     const struct bp_thread *info = &account->source->info;
     uint64_t end = info->state == BP_THREAD_ENDED ? info->end : process->end;
@@ -313,6 +312,14 @@ static void add_lifetime(struct account *account, double overhead) {
     thread->has_clocks = has_clocks(process, info);
     if (thread->has_clocks)
         thread->blocked_s = thread->busy_s > seen ? thread->busy_s - seen : 0;
+}
+
+/* To its process and to the run. */
+static void add_lifetime(struct account *account) {
+    struct bp_model *model = account->model;
+    struct bp_model_process *process = account->process;
+    const struct bp_model_thread *thread = account->thread;
+    const struct bp_thread *info = &account->source->info;
     model->thread_s += thread->lifetime_s;
     model->cpu_s += thread->cpu_s;
     model->overhead_s += thread->overhead_s;
@@ -363,7 +370,8 @@ static void account_thread(struct bp_model *model, uint32_t process,
     add_collector_costs(&account);
     double overhead = subtract_costs(&account);
     add_nodes(&account);
-    add_lifetime(&account, overhead);
+    set_lifetime(&account, overhead);
+    add_lifetime(&account);
     free(account.calls);
     free(account.self);
     free(account.total);

@@ -16,7 +16,8 @@ struct parse {
     char *settings;
     int argc;
     char **argv;
-    int next; /* the argument to look at next */
+    int next;    /* the argument to look at next */
+    bool helped; /* --help was asked for, and printed */
     struct bp_error *error;
 };
 
@@ -96,38 +97,42 @@ static bool is_help(const struct bp_command *command, const char *argument) {
            (strcmp(argument, "-h") == 0 && !find_letter(command, 'h'));
 }
 
+/* 1 if an operand or `--` ends the options, 0 to go on, -1 with the error set. */
+static int parse_argument(struct parse *parse, char **operands, int *count) {
+    char *argument = parse->argv[parse->next];
+    if (argument[0] != '-' || !argument[1]) {
+        if (parse->command->options_first)
+            return 1;
+        operands[(*count)++] = argument;
+        parse->next++;
+        return 0;
+    }
+    parse->next++;
+    if (strcmp(argument, "--") == 0)
+        return 1;
+    if (is_help(parse->command, argument)) {
+        bp_options_help(parse->command, stdout);
+        parse->helped = true;
+        return 1;
+    }
+    return argument[1] == '-' ? parse_long(parse, argument + 2) : parse_short(parse, argument + 1);
+}
+
 int bp_options_parse(const struct bp_command *command, void *settings, int argc, char **argv,
                      struct bp_error *error) {
-    struct parse parse = {command, settings, argc, argv, 1, error};
+    struct parse parse = {command, settings, argc, argv, 1, false, error};
     char **operands = calloc((size_t)argc + 1, sizeof *operands);
-    int count = 0, result = -1;
+    int count = 0, result = 0;
     if (!operands)
         return bp_error_set(error, BP_FAILED, "out of memory");
-    while (parse.next < argc) {
-        char *argument = argv[parse.next];
-        if (argument[0] != '-' || !argument[1]) {
-            if (command->options_first)
-                break;
-            operands[count++] = argument;
-            parse.next++;
-            continue;
-        }
-        parse.next++;
-        if (strcmp(argument, "--") == 0)
-            break;
-        if (is_help(command, argument)) {
-            bp_options_help(command, stdout);
-            result = 0;
-            goto out;
-        }
-        if (argument[1] == '-' ? parse_long(&parse, argument + 2)
-                               : parse_short(&parse, argument + 1))
-            goto out;
+    while (parse.next < argc && result == 0)
+        result = parse_argument(&parse, operands, &count);
+    if (parse.helped) {
+        result = 0;
+    } else if (result >= 0) { /* operands seen so far go directly before those that are left */
+        result = parse.next - count;
+        memcpy(argv + result, operands, (size_t)count * sizeof *operands);
     }
-    /* Operands seen so far go directly before those that are left. */
-    result = parse.next - count;
-    memcpy(argv + result, operands, (size_t)count * sizeof *operands);
-out:
     free(operands);
     return result;
 }

@@ -57,6 +57,20 @@ static void widen(uint64_t time, uint64_t count, uint64_t *min, uint64_t *max) {
         *max = time;
 }
 
+static void add_copy(struct bp_transfer *transfer, const struct bp_trace_work *work) {
+    uint64_t time = work->end - work->start;
+    transfer->count++;
+    transfer->bytes += work->bytes;
+    transfer->device_time += time;
+    widen(time, transfer->count, &transfer->min, &transfer->max);
+    transfer->sizes[bp_size_bucket(work->bytes)]++;
+    if (work->bytes < BP_SMALL_COPY) {
+        transfer->small_count++;
+        transfer->small_bytes += work->bytes;
+        transfer->small_time += time;
+    }
+}
+
 static uint32_t add_transfer(struct attribution *attribution, const struct bp_trace_work *work,
                              const struct bp_trace_frame *call) {
     struct bp_trace_sums *sums = &attribution->trace->sums;
@@ -76,18 +90,7 @@ static uint32_t add_transfer(struct attribution *attribution, const struct bp_tr
         bp_table_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));
     if (number == sums->transfer_count)
         *BP_APPEND(sums->transfers, sums->transfer_count) = key;
-    struct bp_transfer *transfer = &sums->transfers[number];
-    uint64_t time = work->end - work->start;
-    transfer->count++;
-    transfer->bytes += work->bytes;
-    transfer->device_time += time;
-    widen(time, transfer->count, &transfer->min, &transfer->max);
-    transfer->sizes[bp_size_bucket(work->bytes)]++;
-    if (work->bytes < BP_SMALL_COPY) {
-        transfer->small_count++;
-        transfer->small_bytes += work->bytes;
-        transfer->small_time += time;
-    }
+    add_copy(&sums->transfers[number], work);
     return number;
 }
 
