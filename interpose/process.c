@@ -185,17 +185,17 @@ void bp_process_join_tree(const struct bp_config *config) {
 static void end_process(enum bp_process_state how, int status) {
     struct bp_header *header = bp_process.writer.header;
     uint64_t now = bp_clock_now(bp_process.clock);
-    if (bp_self && how == BP_EXITED) {
+    if (bp_self && how == BP_EXITED)
         bp_task_end_all(bp_self, now, BP_TASK_UNFINISHED);
-        bp_thread_note_cpu(bp_self);
-    }
-    header->last = bp_clock_pair_now(bp_process.clock);
-    header->end = now;
-    header->exit_status = status;
     if (bp_process.tree && bp_process.slot && !bp_process.tree_off) {
         bp_process.tree_off = 1;
         header->end_v = bp_tree_release(bp_process.tree, bp_process.slot, now).v;
     }
+    if (bp_self && how == BP_EXITED) /* here it may lose its CPU: nothing is counted any more */
+        bp_thread_note_cpu(bp_self);
+    header->last = bp_clock_pair_now(bp_process.clock);
+    header->end = now;
+    header->exit_status = status;
     header->state = how;
 }
 

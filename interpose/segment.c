@@ -182,9 +182,9 @@ void bp_thread_end(struct bp_thread *thread) {
     uint64_t life = now - thread->root.start;
     root->total += life;
     root->self += life > thread->root.child ? life - thread->root.child : 0;
+    bp_wall_part(thread, now); /* at once: in what follows it may lose its CPU */
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
     bp_thread_note_cpu(thread);
-    bp_wall_part(thread, now);
     thread->end = now;
     __atomic_store_n(&thread->state, BP_THREAD_ENDED, __ATOMIC_RELEASE);
     uint64_t mask = bp_lock(&bp_process.lock);

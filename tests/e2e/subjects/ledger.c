@@ -116,8 +116,8 @@ static void *wait_worker(void *arg) {
 /* To start threads or processes is work, and where others want the processor it takes long: from
  * `since` on the main thread was busy with it. */
 static void join(const struct log *log, double since, pthread_t *threads, int count) {
+    note(log, "run", since, now_s());
     double begin = now_s();
-    note(log, "run", since, begin);
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     note(log, "wait", begin, now_s());
@@ -167,8 +167,8 @@ static void workers(const struct log *log, int count) {
             run(&own, 0.1);
             exit(0);
         }
+    note(log, "run", since, now_s());
     double begin = now_s();
-    note(log, "run", since, begin);
     while (wait(NULL) > 0)
         ;
     note(log, "wait", begin, now_s());

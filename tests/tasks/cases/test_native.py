@@ -156,10 +156,14 @@ def more_than_are_kept():
 def lengths():
     run = execute([subject("task_native"), "plain"], True)
     profile, = profiles(run)
+    wrong = []
     for task, text in list(zip(profile["tasks"], run.stdout.split()))[1:]:  # the first makes room
-        close_to("length of " + task["id"], task["length"], float(text), 0.02, 100e-6)
+        if abs(task["length"] - float(text)) > 0.02 * float(text) + 100e-6:
+            wrong.append("%s took %.6f, seen from outside %s" % (task["id"], task["length"], text))
         close_to("part of " + task["id"], task["part"], task["length"], 0.02, 30e-6)
         check(task["cpu"] < 1.02 * task["length"] + 30e-6, "cpu: %r" % task)
+    # The thread may lose its CPU between our clock and the program's: of some tasks, not of most.
+    check(len(wrong) <= 4, "; ".join(wrong))
 
 
 @timed
