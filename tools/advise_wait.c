@@ -11,13 +11,17 @@
 #include "tools/statistics.h"
 #include "tools/text.h"
 
-/* Of the longest wait; who waited less than this has met the lock by chance. */
+/* Of the longest wait: who waited less than the first has met the lock by chance, and who waited
+ * less than the second is not whom the run waits for, such as a main thread that only starts the
+ * others. */
 #define TAKES_PART 0.1
+#define MATTERS 0.3
 
 struct waits {
     double s;
     uint32_t function; /* with most of it */
     uint32_t threads;  /* that took part */
+    double most_s;     /* of those who matter */
     uint32_t at_once;  /* of them, most that lived at the same time */
 };
 
@@ -44,17 +48,20 @@ static void count_threads(struct waits *waits, const struct bp_model *model,
     double *starts = bp_alloc(model->thread_count, sizeof(*starts));
     double *ends = bp_alloc(model->thread_count, sizeof(*ends));
     double longest_s = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < model->thread_count; i++)
         longest_s = waited_s[i] > longest_s ? waited_s[i] : longest_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[i];
-        if (!(waited_s[i] > TAKES_PART * longest_s))
+        waits->threads += waited_s[i] > TAKES_PART * longest_s;
+        if (!(waited_s[i] > MATTERS * longest_s))
             continue;
-        starts[waits->threads] = thread_start(model, thread);
-        ends[waits->threads] = starts[waits->threads] + thread->lifetime_s;
-        waits->threads++;
+        waits->most_s += waited_s[i];
+        starts[count] = thread_start(model, thread);
+        ends[count] = starts[count] + thread->lifetime_s;
+        count++;
     }
-    waits->at_once = bp_most_at_once(starts, ends, waits->threads);
+    waits->at_once = bp_most_at_once(starts, ends, count);
     free(starts);
     free(ends);
 }
@@ -82,7 +89,7 @@ static void advise(struct bp_model *model, is_wait *is, const char *what, const 
     struct waits waits = find_waits(model, is);
     if (model->threads < 2 || waits.at_once == 0)
         return;
-    bp_advise(model, waits.function, waits.s / waits.at_once, 0,
+    bp_advise(model, waits.function, waits.most_s / waits.at_once, 0,
               waits.threads == 1
                   ? bp_make_text("%s: %.3g s of one thread", what, waits.s)
                   : bp_make_text("%s: %.3g s of %u threads together", what, waits.s, waits.threads),

@@ -49,7 +49,8 @@ static struct module *sum_modules(const struct bp_model *model, uint32_t *count)
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct bp_part *part = &model->parts[i];
         const struct bp_function *function = &model->functions[part->function];
-        if (part->kind != BP_PART_SAMPLED || !is_own_module(function))
+        if (part->kind != BP_PART_SAMPLED || !is_own_module(function) ||
+            strcmp(function->name, "<module>") == 0)
             continue;
         uint32_t at = bp_table_put(&table, function->module, strlen(function->module));
         modules[at].name = function->module;
@@ -97,8 +98,8 @@ bool bp_model_note_python(struct bp_model *model) {
     propose(model, options, sizeof(options));
     bool fits = model->command[0] && strlen(model->command) < LONGEST_COMMAND;
     bp_model_note(model,
-                  "nothing is DSL: no function of a Python module %s was called; to measure %s: "
-                  "battprof run%s -- %s",
+                  "nothing is DSL: no function of a Python module %s was called (a module's own "
+                  "code is none); to measure %s: battprof run%s -- %s",
                   *wanted ? wanted : "dsl",
                   options[0] ? "where most of the program's own time was" : "another module",
                   options[0] ? options : " --python GLOB", fits ? model->command : "COMMAND");

@@ -152,6 +152,19 @@ static void find_costs(struct bp_projection *projection, struct walk *walk) {
     free(times);
 }
 
+/* Those that are no outliers, and no warm-up where there is one. */
+static void find_ordinary(struct bp_projection *projection, const struct walk *walk) {
+    double *times = bp_alloc(walk->count, sizeof(*times));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < walk->count; i++)
+        if (!walk->tasks[i]->outlier && !(projection->warm_s > 0 && walk->first[i]))
+            times[count++] = walk->tasks[i]->duration_s;
+    projection->ordinary = count;
+    projection->ordinary_s = bp_mean(times, count);
+    projection->ordinary_deviation_s = bp_deviation(times, count);
+    free(times);
+}
+
 static void find_edges(struct bp_projection *projection, const struct walk *walk) {
     double first_s = INFINITY;
     double last_s = 0;
@@ -219,6 +232,7 @@ bool bp_projection_init(struct bp_projection *projection, const struct bp_model 
         mark_first(&walk);
         projection->places = walk.place_count;
         find_costs(projection, &walk);
+        find_ordinary(projection, &walk);
         find_edges(projection, &walk);
         find_step_part(projection, &walk);
         find_growing(projection, model, grows);
@@ -240,20 +254,31 @@ static double span_at(const struct bp_projection *projection, double tasks) {
 
 /* The tasks that were measured are certain; those to come are drawn from the same, whose mean is
  * known as well as so many measured ones tell it. */
-static double margin_at(const struct bp_projection *projection, double tasks) {
+static double margin_of(const struct bp_projection *projection, double tasks, double deviation_s,
+                        uint32_t count) {
     double more = fabs(tasks - projection->from);
-    double variance = more * more / projection->from + more;
-    return bp_student(projection->from - 1) * projection->deviation_s * sqrt(variance) /
-           projection->places;
+    double variance = more * more / count + more;
+    return deviation_s > 0
+               ? bp_student(count - 1) * deviation_s * sqrt(variance) / projection->places
+               : 0;
 }
 
-/* If every task that was not measured is as fast as the fastest that was. A few long tasks make the
- * margin wider than that, on the side where there is nothing. */
-static double least_at(const struct bp_projection *projection, double tasks) {
+static double least_of(const struct bp_projection *projection, double tasks, double task_s) {
     double more = tasks > projection->from ? tasks - projection->from : tasks;
-    double faster_s = projection->task_s - projection->fastest_s;
+    double faster_s = projection->task_s - task_s;
     double places = fmin(projection->places, fmax(tasks, 1));
     return projection->once_s + span_at(projection, tasks) - more * faster_s / places;
+}
+
+/* If no task that was not measured is an outlier, and if all are as fast as the fastest that was. A
+ * few long tasks make the margin wider than that, on the side where there is nothing. */
+static double least_at(const struct bp_projection *projection, double tasks) {
+    double fastest_s = least_of(projection, tasks, projection->fastest_s);
+    if (projection->ordinary < BP_PROJECTION_FEWEST)
+        return fastest_s;
+    return fmax(fastest_s, least_of(projection, tasks, projection->ordinary_s) -
+                               margin_of(projection, tasks, projection->ordinary_deviation_s,
+                                         projection->ordinary));
 }
 
 /* How often more what is outside of tasks takes at a scale: what is paid once not at all, what is
@@ -286,7 +311,8 @@ static void share_out(const struct bp_projection *projection, struct bp_scaled *
 
 struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64_t tasks) {
     struct bp_scaled scaled = {.tasks = tasks};
-    double margin_s = margin_at(projection, (double)tasks);
+    double margin_s =
+        margin_of(projection, (double)tasks, projection->deviation_s, projection->from);
     scaled.wall_s = projection->once_s + span_at(projection, (double)tasks);
     scaled.low_s = fmax(scaled.wall_s - margin_s, least_at(projection, (double)tasks));
     scaled.high_s = scaled.wall_s + margin_s;

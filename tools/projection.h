@@ -28,6 +28,9 @@ struct bp_projection {
     double gap_s;     /* mean time between two on the same place */
     double fastest_s; /* the shortest task */
     double deviation_s;
+    double ordinary_s; /* mean of the tasks that are no outliers */
+    double ordinary_deviation_s;
+    uint32_t ordinary;
     double step_part; /* of what tasks cost this run's wall, what the steps of as many explain */
     double outside[BP_CATEGORIES]; /* wall outside of tasks, and in them, by category */
     double inside[BP_CATEGORIES];

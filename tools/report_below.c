@@ -3,16 +3,30 @@
  * Native code of other libraries that DSL functions call is not intercepted, so the ledger has its
  * time as theirs. Samples tell it: a logger that a DSL function calls must not pass for DSL.
  */
+#include <string.h>
+
 #include "tools/report_internal.h"
 
 #define ROWS 4
 /* Of the wall; less is not worth a section. */
 #define SMALLEST_PART 0.01
 
+/* What a program or thread begins with calls the DSL, and is not called by it: a sample between two
+ * DSL calls. */
+static bool is_outermost(const struct bp_model *model, const struct bp_part *part) {
+    static const char *const starts[] = {"_start", "__libc_start_main", "__libc_start_call_main",
+                                         "start_thread", "clone3"};
+    const char *caller = part->caller_count ? model->functions[part->callers[0].function].name : "";
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strcmp(caller, starts[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool is_of_others(const struct bp_model *model, const struct bp_part *part) {
     return part->category == BP_DSL && part->kind == BP_PART_SAMPLED &&
            model->functions[part->function].category != BP_DSL &&
-           part->wall_s >= SMALLEST_PART * model->wall_s;
+           part->wall_s >= SMALLEST_PART * model->wall_s && !is_outermost(model, part);
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,

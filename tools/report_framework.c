@@ -62,6 +62,14 @@ static const char *function_label(const struct bp_function *function, char *text
     return text;
 }
 
+/* A lock that is free is taken without a record. */
+static bool is_tried_first(const struct bp_function *function) {
+    return function->kind == BP_FUNC_WAIT && !function->gil &&
+           (strcmp(function->name, "pthread_mutex_lock") == 0 ||
+            strncmp(function->name, "pthread_rwlock_", 15) == 0 ||
+            strcmp(function->name, "mtx_lock") == 0);
+}
+
 void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
                     size_t size) {
     static const char *const starts[] = {"", "~ ", "off the CPU: "};
@@ -71,8 +79,8 @@ void bp_report_part(const struct bp_model *model, const struct bp_part *part, ch
     char calls[64] = "";
     const char *end = "";
     if (part->calls)
-        snprintf(calls, sizeof(calls), ", %s call%s", bp_page_count(part->calls, count),
-                 part->calls == 1 ? "" : "s");
+        snprintf(calls, sizeof(calls), ", %s %s%s", bp_page_count(part->calls, count),
+                 is_tried_first(function) ? "wait" : "call", part->calls == 1 ? "" : "s");
     if (part->kind == BP_PART_EXACT && function->kind == BP_FUNC_ROOT)
         end = !model->sampled ? ", not hooked" : part->samples ? ", few samples" : ", not sampled";
     snprintf(text, size, "%s%s%s%s", starts[part->kind],
@@ -228,8 +236,9 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
     char name[256];
     char label[320];
     char count[32];
-    snprintf(label, sizeof(label), "%s, %s call%s", function_label(function, name, sizeof(name)),
-             bp_page_count(function->calls, count), function->calls == 1 ? "" : "s");
+    snprintf(label, sizeof(label), "%s, %s %s%s", function_label(function, name, sizeof(name)),
+             bp_page_count(function->calls, count), is_tried_first(function) ? "wait" : "call",
+             function->calls == 1 ? "" : "s");
     fputs("    ", page->out);
     bp_page_left(page, label, LABEL - 2);
     end_with_time(page, s, 0);

@@ -16,6 +16,7 @@
 
 #define ADVICE_ROWS 3
 #define CANDIDATE_ROWS 3
+#define BUDGET_LABEL 36
 
 static void long_time(const struct bp_page *page, double s, char text[32]) {
     if (s >= 7200)
@@ -57,7 +58,8 @@ static bool grows(const struct bp_report_settings *settings, const char *name) {
     return false;
 }
 
-/* Phases in which no task runs say what is paid before and after them. */
+/* Phases in which no task runs say what is paid before and after them; which of both, nobody has
+ * recorded. */
 static void print_phases(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings) {
     for (uint32_t i = 0; i < model->phase_count; i++) {
@@ -65,7 +67,7 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
         char text[32];
         if (phase->tasks || !(phase->wall_s > 0.01 * model->wall_s))
             continue;
-        fprintf(page->out, "      phase %.30s: %s%s\n", phase->name,
+        fprintf(page->out, "    in them, phase %.30s: %s%s\n", phase->name,
                 bp_page_time(page, phase->wall_s, text),
                 grows(settings, phase->name) ? ", grows with the tasks" : "");
     }
@@ -76,10 +78,10 @@ static void print_once(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_projection *projection) {
     row(page, "paid once", projection->once_s, projection->once_s);
     detail(page, "before the first task", projection->before_s);
-    print_phases(page, model, settings);
     detail(page, "after the last one", projection->after_s);
     detail(page, "first tasks, longer than the others", projection->warm_s);
     detail(page, "uneven start and end of workers", projection->uneven_s);
+    print_phases(page, model, settings);
 }
 
 static void print_category(const struct bp_page *page, const char *name, double now_s,
@@ -230,6 +232,17 @@ void bp_budget_fini(struct bp_budget *budget) {
     free(budget->rows);
 }
 
+/* A label that is too long has lines of its own. */
+static void print_budget_label(const struct bp_page *page, const char *what) {
+    char line[600];
+    bool fits = bp_page_columns(what) <= BUDGET_LABEL;
+    snprintf(line, sizeof(line), "  %s", what);
+    if (!fits)
+        bp_page_wrap(page, line, 4);
+    fputs("  ", page->out);
+    bp_page_left(page, fits ? what : "", BUDGET_LABEL);
+}
+
 void bp_report_budget(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     struct bp_budget budget;
@@ -243,8 +256,7 @@ void bp_report_budget(const struct bp_page *page, const struct bp_model *model,
     bp_page_title(page, title, 38,
                   BP_COLUMNS({"a run", 10}, {"runs", 12}, {"or tasks in one", 19}));
     for (uint32_t i = 0; i < budget.count; i++) {
-        fputs("  ", page->out);
-        bp_page_left(page, budget.rows[i].what, 36);
+        print_budget_label(page, budget.rows[i].what);
         cell(page, budget.rows[i].run_s, 10);
         bp_page_right(page, bp_page_count(budget.rows[i].runs, text), 12);
         if (budget.known && budget.rows[i].tasks)

@@ -10,11 +10,13 @@
 /* Smaller suspects are not worth another run. */
 #define SMALLEST_PART 0.02
 
-/* What run --count can count: Python's functions, and those that libraries export. */
+/* What run --count can count: Python's functions, and those that libraries export. A module's own
+ * code is none, and what the interpreter does within itself is not called by an exported name. */
 static bool can_count(const struct bp_function *function) {
-    bool script = function->module[0] != 0;
-    bool library = strncmp(function->library, "lib", 3) == 0 && !strstr(function->name, "+0x") &&
-                   !strchr(function->name, '(');
+    bool script = function->module[0] != 0 && strcmp(function->name, "<module>") != 0;
+    bool library = !function->module[0] && strncmp(function->library, "lib", 3) == 0 &&
+                   strncmp(function->library, "libpython", 9) != 0 &&
+                   !strstr(function->name, "+0x") && !strchr(function->name, '(');
     return script || library;
 }
 
@@ -59,8 +61,8 @@ void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *m
         return;
     make_pattern(function, pattern, sizeof(pattern));
     bool fits = model->command[0] && strlen(model->command) < 60;
-    snprintf(line, sizeof(line), "  to confirm %s: battprof run --count '%s' -- %s",
-             bp_report_name(function, name, sizeof(name)), pattern,
-             fits ? model->command : "COMMAND");
+    snprintf(
+        line, sizeof(line), "  to count and time each call of %s: battprof run --count '%s' -- %s",
+        bp_report_name(function, name, sizeof(name)), pattern, fits ? model->command : "COMMAND");
     bp_page_wrap(page, line, 6);
 }
