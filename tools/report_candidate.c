@@ -69,12 +69,14 @@ static void print_sum(const struct bp_page *page, const struct bp_model *model,
     char now[32];
     char from[32];
     char to[32];
+    char line[200];
     double speed[2] = {model->wall_s / priorities->after_s[1],
                        model->wall_s / priorities->after_s[0]};
-    fprintf(page->out, "  all HIGH and MEDIUM: %s now, then %s to %s, %.2f to %.2f x as fast\n",
-            bp_page_time(page, model->wall_s, now),
-            bp_page_time(page, priorities->after_s[0], from),
-            bp_page_time(page, priorities->after_s[1], to), speed[0], speed[1]);
+    snprintf(
+        line, sizeof(line), "  all HIGH and MEDIUM: %s now, then %s to %s, %.2f to %.2f x as fast",
+        bp_page_time(page, model->wall_s, now), bp_page_time(page, priorities->after_s[0], from),
+        bp_page_time(page, priorities->after_s[1], to), speed[0], speed[1]);
+    bp_page_wrap(page, line, 4);
 }
 
 static const char *how_known(bool known) {
