@@ -8,12 +8,13 @@
 #define CO_VARARGS 0x4
 #define CO_VARKEYWORDS 0x8
 #define MOST_PLACES 255
-#define MOST_ITEMS 1000 /* of a container that are looked at */
+#define MOST_ITEMS 4096 /* of containers that are looked at when a call starts */
 #define DEEPEST 2       /* a list of (function, arguments) */
 
 static struct {
     int on;
     void *cell, *dict, *list, *tuple; /* types */
+    int left;                         /* items to look at */
 } state;
 
 void bp_py_spread_start(void) {
@@ -86,13 +87,13 @@ static void look_into(void *value, int depth);
 static void look_into_dict(void *dict, int depth) {
     void *key, *value;
     long place = 0;
-    for (int i = 0; i < MOST_ITEMS && bp_py.PyDict_Next(dict, &place, &key, &value); i++)
+    while (state.left > 0 && bp_py.PyDict_Next(dict, &place, &key, &value))
         look_into(value, depth);
 }
 
 static void look_into_items(void *sequence, int depth, long (*size)(void *),
                             void *(*item)(void *, long)) {
-    for (long i = 0; i < MOST_ITEMS && i < size(sequence); i++)
+    for (long i = 0; state.left > 0 && i < size(sequence); i++)
         look_into(item(sequence, i), depth);
 }
 
@@ -100,6 +101,7 @@ static void look_into_items(void *sequence, int depth, long (*size)(void *),
 static void look_into(void *value, int depth) {
     if (!value || depth > DEEPEST)
         return;
+    state.left--;
     bp_py.Py_IncRef(value);
     if (bp_py_type(value) == state.dict)
         look_into_dict(value, depth + 1);
@@ -142,6 +144,7 @@ void bp_py_spread_look(struct bp_py_code *known, void *frame) {
         return;
     uint32_t starts = ++known->starts;
     int into = (starts & (starts - 1)) == 0;
+    state.left = MOST_ITEMS;
     for (unsigned i = 0; i < known->arguments; i++)
         look_at(locals[i], into);
     for (unsigned i = 0; i < known->enclosed; i++)
