@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/witness.h"
+
 /* Dispositions that are ours while the target runs. SIGCHLD: inherited as ignored it would cost us
  * the exit status. */
 static const int taken[] = {SIGINT, SIGQUIT, SIGCHLD, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -29,13 +31,14 @@ static struct {
     sigset_t old_mask;
 } state;
 
-/* A signal that the kernel sent (a closed terminal) went to the child as well, unless it has left
- * our process group. */
+/* A signal that the kernel sent (Ctrl-C, a closed terminal) and one that was sent to the group went
+ * to the child as well, unless it has left our process group. */
 static void pass_on(int signal, siginfo_t *info, void *context) {
     int saved = errno;
     pid_t child = (pid_t)state.child;
     (void)context;
-    if (child > 0 && (info->si_code <= 0 || getpgid(child) != getpgrp()))
+    bool ours_alone = info->si_code <= 0 && !bp_witness_saw(signal);
+    if (child > 0 && (ours_alone || getpgid(child) != getpgrp()))
         kill(child, signal);
     errno = saved;
 }
@@ -49,10 +52,8 @@ static void take_signals(void) {
         sigaction(taken[i], NULL, &state.old[i]);
         if (taken[i] == SIGCHLD) {
             action.sa_handler = SIG_DFL;
-        } else if (taken[i] == SIGINT || taken[i] == SIGQUIT) {
-            action.sa_handler = SIG_IGN;
         } else {
-            if (state.old[i].sa_handler == SIG_IGN) /* nohup */
+            if (state.old[i].sa_handler == SIG_IGN) /* nohup; a job with & */
                 continue;
             action.sa_sigaction = pass_on;
             action.sa_flags |= SA_SIGINFO;
@@ -103,6 +104,7 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
         return bp_error_set(error, BP_RUN_FAILED, "cannot make a pipe: %s; nothing was run",
                             strerror(errno));
     take_signals();
+    bp_witness_start();
     target->pid = fork();
     if (target->pid == 0)
         be_target(target, report[1]);
@@ -110,6 +112,7 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
     if (target->pid < 0) {
         bp_error_set(error, BP_RUN_FAILED, "cannot start a process: %s; nothing was run",
                      strerror(errno));
+        bp_witness_end();
         give_signals_back();
     } else {
         state.child = target->pid;
@@ -144,6 +147,7 @@ void bp_target_reap(struct bp_target *target) {
     state.child = 0; /* from here on the number may belong to somebody else */
     while (waitpid(target->pid, &target->status, 0) < 0 && errno == EINTR)
         ;
+    bp_witness_end();
     give_signals_back();
 }
 

@@ -24,7 +24,8 @@ struct bp_target {
 int bp_target_start(struct bp_target *target, struct bp_error *error);
 
 /* Returns when it has ended but before it is reaped, so that the caller can read the clock;
- * SIGINT and SIGQUIT are ignored, TERM, HUP, USR1 and USR2 are passed on. */
+ * INT, QUIT, TERM, HUP, USR1 and USR2 are passed on if they were sent to us and not to the whole
+ * process group. */
 void bp_target_wait(const struct bp_target *target);
 
 /* Waits that long at most; 0 while it runs. -1 where the kernel cannot do that. */

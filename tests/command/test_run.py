@@ -7,6 +7,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 import unittest
 
@@ -46,7 +47,8 @@ class Run(CommandTest):
         self.assertFalse(os.path.exists(self.path("battprof.out")))
 
     def test_signals_are_passed_on(self):
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP,
+                       signal.SIGUSR1, signal.SIGUSR2):
             script = f"trap 'echo got; exit 9' {number}; echo ready; while :; do sleep 0.05; done"
             process = self.start("run", "-q", "sh", "-c", script)
             self.assertEqual(process.stdout.readline(), "ready\n")
@@ -54,12 +56,32 @@ class Run(CommandTest):
             self.assertEqual(process.stdout.readline(), "got\n")
             self.assertEqual(process.wait(20), 9)
 
+    def test_signals_of_the_group_come_once(self):
+        """To the group, to us alone, and to the group again: three signals, not five."""
+        script = ("import signal, sys\n"
+                  "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGUSR1])\n"
+                  "print('ready', flush=True)\n"
+                  "while signal.sigwait([signal.SIGINT, signal.SIGUSR1]) == signal.SIGINT:\n"
+                  "    print('got', flush=True)\n")
+        process = self.start("run", "-q", sys.executable, "-c", script, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        for send in (lambda: os.killpg(process.pid, signal.SIGINT),
+                     lambda: process.send_signal(signal.SIGINT),
+                     lambda: os.killpg(process.pid, signal.SIGINT)):
+            send()
+            self.assertEqual(process.stdout.readline(), "got\n")
+            time.sleep(0.3)
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.stdout.read(), "")
+
     def test_interrupt_does_not_lose_the_report(self):
-        process = self.start("run", "-q", "sh", "-c", "echo ready; sleep 0.5; exit 4")
+        process = self.start("run", "sh", "-c", "echo ready; sleep 20; exit 4",
+                             start_new_session=True)
         process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGQUIT)
-        self.assertEqual(process.wait(20), 4)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertIn("wall", process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, -signal.SIGINT)
 
     def test_dispositions_reach_the_target(self):
         show = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
