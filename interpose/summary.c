@@ -133,6 +133,24 @@ static double rate(const struct bp_header *header) {
     return ns > 1e6 ? ticks * 1e9 / ns : (double)(header->ticks_per_s ? header->ticks_per_s : 1);
 }
 
+/* The report of the file with the wall page is that of the whole tree. */
+static void print_place(const struct bp_header *header, uint32_t others) {
+    const char *path = bp_process.writer.path;
+    if (header->flags & BP_LOST_DISK) {
+        bp_log("profile: %s is incomplete, %.1f MB are lost: %s", path,
+               (double)header->lost_bytes / 1e6, bp_log_reason((int)header->lost_errno));
+        bp_log("next: the same with more room; BATTPROF_DIR names another directory");
+        return;
+    }
+    if (others)
+        bp_log("profile: %s, and beside it %u of the other process%s", path, others,
+               others == 1 ? "" : "es");
+    else
+        bp_log("profile: %s", path);
+    bp_log("next: battprof report %s%s", header->tree[0] ? header->tree : path,
+           others ? "   (all processes)" : "");
+}
+
 void bp_summary_print(void) {
     const struct bp_header *header = bp_process.writer.header;
     struct bp_chunk *last = bp_process.writer.open[BP_FUNCS];
@@ -157,12 +175,5 @@ void bp_summary_print(void) {
            all ? 100 * framework / all : 0, (double)sums.running / per_s,
            (double)sums.waiting / per_s, (double)sums.io / per_s);
     bp_log("most time: %s", top);
-    /* The report of the file with the wall page is that of the whole tree. */
-    const char *whole = header->tree[0] ? header->tree : bp_process.writer.path;
-    if (others)
-        bp_log("profile: %s, and beside it %u of the other process%s", bp_process.writer.path,
-               others, others == 1 ? "" : "es");
-    else
-        bp_log("profile: %s", bp_process.writer.path);
-    bp_log("next: battprof report %s%s", whole, others ? "   (all processes)" : "");
+    print_place(header, others);
 }

@@ -2,7 +2,7 @@
  *
  * Which part of a larger run the process is, as those who start many processes say it: in variables
  * of the environment. They are copied into the profile as they are; reports make ranks of them.
- * What was asked to be measured as DSL or tasks is told the same way.
+ * What was asked to be measured, and on which simulated device, is told the same way.
  */
 #include "interpose/variables.h"
 
@@ -37,6 +37,8 @@ static const char *const wanted[] = {
     "TORCHELASTIC_RUN_ID",
     "BATTPROF_PYTHON",
     "BATTPROF_TASKS",
+    "BATTPROF_COUNT",
+    "BATTPROF_SIM",
 };
 
 static int is_wanted(const char *text, size_t length) {

@@ -93,6 +93,8 @@ static int compare_advice(const void *a, const void *b) {
 }
 
 void bp_model_advise(struct bp_model *model) {
+    if (bp_model_is_lost(model))
+        return;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         rules[i](model);
     if (model->advice_count)

@@ -140,6 +140,12 @@ double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_
 
 void bp_model_find_roles(struct bp_model *model);
 
+void bp_model_note_lost(struct bp_model *model);
+void bp_model_note_patterns(struct bp_model *model);
+
+/* The value of a variable that a process of the run was given; "" without. */
+const char *bp_model_variable(const struct bp_model *model, const char *name);
+
 void bp_model_note_all(struct bp_model *model);
 void bp_model_note_end(struct bp_model *model, const struct bp_model_process *process);
 void bp_model_note_samples(struct bp_model *model);

@@ -308,6 +308,10 @@ static void note_wall(struct bp_model *model) {
 }
 
 void bp_model_note_all(struct bp_model *model) {
+    if (bp_model_is_lost(model)) {
+        bp_model_note_lost(model);
+        return;
+    }
     if (!bp_model_note_python(model))
         note_empty(model);
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -317,6 +321,7 @@ void bp_model_note_all(struct bp_model *model) {
     }
     note_folded(model);
     note_tasks(model);
+    bp_model_note_patterns(model);
     bp_model_note_samples(model);
     note_threads(model);
     note_starved(model);

@@ -20,13 +20,6 @@ struct module {
     double s;
 };
 
-static const char *variable_of(const struct bp_profile *profile, const char *name) {
-    for (uint32_t i = 0; i < profile->variable_count; i++)
-        if (strcmp(bp_profile_string(profile, profile->variables[i].name), name) == 0)
-            return bp_profile_string(profile, profile->variables[i].value);
-    return "";
-}
-
 /* Modules that came with Python or were installed are nobody's DSL. */
 static bool is_own_module(const struct bp_function *function) {
     const char *file = function->file;
@@ -84,15 +77,13 @@ static void propose(struct bp_model *model, char *text, size_t size) {
 bool bp_model_note_python(struct bp_model *model) {
     char options[400];
     bool python = false;
-    const char *wanted = "";
+    const char *wanted = bp_model_variable(model, "BATTPROF_PYTHON");
     for (uint32_t i = 0; i < model->function_count; i++) {
         const struct bp_function *function = &model->functions[i];
         python |= function->module[0] != 0;
         if (function->category == BP_DSL && bp_function_used(function))
             return false;
     }
-    for (uint32_t i = 0; i < model->process_count && !*wanted; i++)
-        wanted = variable_of(model->processes[i].profile, "BATTPROF_PYTHON");
     if (!python || model->imported || strcmp(wanted, "none") == 0)
         return false;
     propose(model, options, sizeof(options));

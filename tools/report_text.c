@@ -145,6 +145,11 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     bool overview = is_by(settings, BP_OVERVIEW) && settings->search.count == 0;
     bp_page_init(&page, out);
     bp_report_headline(&page, model);
+    if (bp_model_is_lost(model)) {
+        bp_page_wrap(&page, model->notes[0], 0);
+        fprintf(out, "\nnext: battprof run -o DIR -- COMMAND\n");
+        return 0;
+    }
     print_categories(&page, model);
     if (overview)
         bp_report_framework(&page, model);

@@ -2,6 +2,7 @@
 """What a newcomer reads: notes and next steps for runs that did not go as meant."""
 import json
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,25 @@ class Words(CommandTest):
         self.battprof("run", "-q", "--python", "none", sys.executable, "prog.py")
         self.assertNotIn("nothing is DSL", " ".join(self.notes()))
 
+    def test_patterns_that_match_nothing(self):
+        """Each is told of; those that match are not."""
+        self.write("mine.py", "import json\ndef load(): json.loads('[1]')\n")
+        self.write("prog.py", "import mine\ndef once(): mine.load()\nonce()\n")
+        wrong = (("--hook", "libnothere.so*"), ("--count", "nothere:*"), ("--count", "json:nosuch"),
+                 ("--count", "libc.so*:nosuch"), ("--phase", "p=nophase"), ("--sample", "nosample"),
+                 ("--generator", "nogenerator"))
+        right = (("--hook", "libc.so*:getpid"), ("--count", "json:loads"), ("--count", "prog:once"),
+                 ("--phase", "loading=load"), ("--sample", "once"))
+        options = [word for pair in wrong + right for word in pair]
+        self.battprof("run", "-q", *options, sys.executable, "prog.py")
+        notes = [note for note in self.notes() if note.startswith("--")]
+        self.assertEqual(sorted(note.split(": ")[0] for note in notes),
+                         sorted("%s '%s'" % pair for pair in wrong))
+
+    def test_a_device_that_is_not_used(self):
+        self.battprof("run", "-q", "--device", "sim:t4", "true")
+        self.assertIn("--device sim:t4 was not used: no process loaded libcudart.so", self.notes())
+
     def test_the_library_alone(self):
         """The first process speaks for the tree, also when a shell became it by exec."""
         self.environment["LD_PRELOAD"] = LIB
@@ -50,6 +70,16 @@ class Words(CommandTest):
         done = subprocess.run(["./go"], cwd=self.directory, env=self.environment, text=True,
                               capture_output=True, check=True)
         self.assertEqual(done.stderr, "")
+
+    def test_the_library_alone_without_room(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
+
+        self.environment["LD_PRELOAD"] = LIB
+        done = subprocess.run(["sh", "-c", ":"], cwd=self.directory, env=self.environment, text=True,
+                              capture_output=True, check=True, preexec_fn=limit)
+        self.assertIn("is incomplete", done.stderr)
+        self.assertNotIn("battprof report", done.stderr)
 
     def test_the_newest_run_is_shown(self):
         self.battprof("run", "-q", "sh", "-c", ": first")

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What was asked for by a pattern and not found: a slip in its spelling looks like a program that
+ * does not do such a thing. Each pattern is told of once, over all processes.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/model_internal.h"
+#include "tools/text.h"
+
+#define LONGEST 300
+
+const char *bp_model_variable(const struct bp_model *model, const char *name) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->variable_count; k++)
+            if (strcmp(bp_profile_string(profile, profile->variables[k].name), name) == 0)
+                return bp_profile_string(profile, profile->variables[k].value);
+    }
+    return "";
+}
+
+/* A library may also have been chosen by its soname, which is the head of its file name. */
+static bool is_library(const char *glob, const char *name) {
+    char longer[LONGEST];
+    snprintf(longer, sizeof(longer), "%s*", glob);
+    return fnmatch(glob, name, 0) == 0 || fnmatch(longer, name, 0) == 0;
+}
+
+static const char *find_library(const struct bp_model *model, const char *glob) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->object_count; k++) {
+            const char *name = bp_base_name(bp_profile_string(profile, profile->objects[k].path));
+            if (is_library(glob, name))
+                return name;
+        }
+    }
+    return NULL;
+}
+
+/* Functions that a glob found may stand under the glob. */
+static bool is_named(const char *glob, const char *name) {
+    return !*glob || strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0;
+}
+
+static bool has_native(const struct bp_model *model, const char *library, const char *symbol) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        if (!function->module[0] && is_library(library, function->library) &&
+            is_named(symbol, function->name))
+            return true;
+    }
+    return false;
+}
+
+/* The script is `__main__` or its file, which need not be told apart here. */
+static bool has_python(const struct bp_model *model, const char *module, const char *name) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        bool script = strcmp(function->module, "__main__") == 0;
+        if (function->module[0] && function->counted &&
+            (script || fnmatch(module, function->module, 0) == 0) && is_named(name, function->name))
+            return true;
+    }
+    return false;
+}
+
+/* [LIBRARY or MODULE][:FUNCTION], as --hook and --count have it. */
+static void check_function(struct bp_model *model, const char *option, const char *pattern) {
+    char where[LONGEST];
+    snprintf(where, sizeof(where), "%.*s", (int)strcspn(pattern, ":"), pattern);
+    const char *colon = strchr(pattern, ':');
+    const char *function = colon ? colon + 1 : "";
+    bool native = strcmp(option, "--hook") == 0 || strncmp(where, "lib", 3) == 0 ||
+                  strstr(where, ".so") != NULL;
+    if (!native) {
+        if (!has_python(model, where, function))
+            bp_model_note(model, "%s '%s': no such function of a Python module was called", option,
+                          pattern);
+        return;
+    }
+    const char *library = find_library(model, where);
+    if (!library)
+        bp_model_note(model, "%s '%s': no such library was loaded", option, pattern);
+    else if (*function && !has_native(model, where, function))
+        bp_model_note(model, "%s '%s': %s has no such function that others call", option, pattern,
+                      library);
+}
+
+static bool has_role(const struct bp_model *model, uint16_t flag, const char *glob) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->func_count; k++)
+            if (profile->funcs[k].flags & flag &&
+                is_named(glob, bp_profile_string(profile, profile->funcs[k].name)))
+                return true;
+    }
+    return false;
+}
+
+/* KIND=[WHERE:]FUNCTION[(ARGUMENT)] or phase=NAME=…; of tasks see note_tasks(). */
+static void check_rule(struct bp_model *model, const char *rule) {
+    static const struct {
+        const char *word;
+        uint16_t flag;
+    } kinds[] = {
+        {"phase", BP_FUNC_PHASE}, {"sample", BP_FUNC_SAMPLE}, {"generator", BP_FUNC_INPUT}};
+    size_t length = strcspn(rule, "=");
+    const char *value = rule + length + (rule[length] == '=');
+    const char *inner = strchr(value, '=');
+    const char *function = inner ? inner + 1 : value;
+    const char *colon = strchr(function, ':');
+    if (strcmp(function, "none") == 0 || strncmp(function, "nvtx:", 5) == 0)
+        return;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strncmp(rule, kinds[i].word, length) == 0 && !kinds[i].word[length] &&
+            !has_role(model, kinds[i].flag, colon ? colon + 1 : function))
+            bp_model_note(model, "--%s '%s': no such function was called", kinds[i].word, value);
+}
+
+static void check_each(struct bp_model *model, const char *list, const char *separators,
+                       const char *option) {
+    while (*list) {
+        char pattern[LONGEST];
+        size_t length = strcspn(list, separators);
+        snprintf(pattern, sizeof(pattern), "%.*s", (int)length, list);
+        if (length > 0 && option && strcmp(pattern, "libdsl*") != 0)
+            check_function(model, option, pattern);
+        else if (length > 0 && !option)
+            check_rule(model, pattern);
+        list += length;
+        list += strspn(list, separators);
+    }
+}
+
+/* The stand-in device is reached through a libcudart of its own. */
+static void check_device(struct bp_model *model) {
+    const char *device = bp_model_variable(model, "BATTPROF_SIM");
+    if (!*device || find_library(model, "libcudart.so*"))
+        return;
+    if (find_library(model, "libcuda.so*"))
+        bp_model_note(model,
+                      "--device sim:%s was not used: the program's CUDA runtime is linked "
+                      "statically; build it with nvcc -cudart shared",
+                      device);
+    else
+        bp_model_note(model, "--device sim:%s was not used: no process loaded libcudart.so",
+                      device);
+}
+
+void bp_model_note_patterns(struct bp_model *model) {
+    if (model->imported || model->process_count == 0)
+        return;
+    check_each(model, model->processes[0].profile->header.hooks, ", \t\n", "--hook");
+    check_each(model, bp_model_variable(model, "BATTPROF_COUNT"), ", \t\n", "--count");
+    check_each(model, bp_model_variable(model, "BATTPROF_TASKS"), ";", NULL);
+    check_device(model);
+}
