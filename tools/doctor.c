@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tools/commands.h"
+#include "tools/text.h"
 #include "tools/wrap.h"
 
 struct settings {
@@ -104,7 +105,7 @@ static int examine_task(const char *rule, const struct bp_probe *probe, char **c
     return finding.mark == BP_BAD;
 }
 
-/* How much of the command cannot be profiled as one would expect. */
+/* How much of the command cannot be profiled as one would expect; -1: nothing of it can. */
 static int examine_command(const struct bp_words *tasks, char **command) {
     struct bp_finding finding = {BP_GOOD, "", ""};
     struct bp_probe probe;
@@ -113,7 +114,7 @@ static int examine_command(const struct bp_words *tasks, char **command) {
     bp_doctor_program(&probe, &finding);
     print_finding("program", &finding);
     if (finding.mark == BP_BAD)
-        return 1;
+        return -1;
     for (size_t i = 0; i < tasks->count; i++)
         bad += examine_task(tasks->word[i], &probe, command, true);
     for (size_t i = 0; tasks->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
@@ -134,6 +135,14 @@ static int run_checks(int *fatal) {
     return bad;
 }
 
+static void print_next(int bad, char **command) {
+    char text[1024] = "COMMAND";
+    if (*command)
+        bp_quote_words(text, sizeof text, command);
+    printf("\nProfiling works%s. Next: battprof run -- %s\n",
+           bad ? ", apart from what is marked !!" : "", text);
+}
+
 int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
     struct settings settings = {0};
     int first = bp_options_parse(&bp_command_doctor, &settings, argc, argv, error), fatal = 0;
@@ -146,12 +155,13 @@ int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
     }
     printf("battprof " BP_VERSION "\n\n");
     int bad = run_checks(&fatal);
-    if (first < argc)
-        bad += examine_command(&settings.tasks, argv + first);
+    int of_command = first < argc ? examine_command(&settings.tasks, argv + first) : 0;
     if (fatal)
         printf("\nProfiling cannot work here until what is marked !! is fixed.\n");
+    else if (of_command < 0)
+        printf(
+            "\nProfiling works here, but not of this program. Next: battprof doctor -- COMMAND\n");
     else
-        printf("\nProfiling works%s. Next: battprof run -- %s\n",
-               bad ? ", apart from what is marked !!" : "", first < argc ? argv[first] : "COMMAND");
+        print_next(bad + of_command, argv + first);
     return fatal ? BP_FAILED : BP_FINE;
 }

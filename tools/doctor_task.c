@@ -59,9 +59,8 @@ static void scan_symbols(struct search *search, const char *path, Elf *elf, Elf_
         if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
             !is_wanted(search, name))
             continue;
-        bool hidden = is_hidden(&symbol);
-        if (hidden || header.sh_type == SHT_DYNSYM)
-            snprintf(hidden ? search->hidden : search->exporter, PATH_MAX, "%s", path);
+        bool hidden = is_hidden(&symbol) || header.sh_type != SHT_DYNSYM;
+        snprintf(hidden ? search->hidden : search->exporter, PATH_MAX, "%s", path);
         if (!hidden || !search->exporter[0])
             snprintf(search->name, WORD, "%s", name);
     }
@@ -130,7 +129,7 @@ static void judge(const struct search *search, struct bp_finding *finding) {
                        "unless a program looks it up with dlsym",
                        search->name, bp_base_name(search->exporter));
     else if (search->hidden[0])
-        bp_finding_set(finding, BP_BAD, "%s of %s is static or hidden: its calls cannot be seen",
+        bp_finding_set(finding, BP_BAD, "%s of %s is not exported: its calls cannot be seen",
                        search->name, bp_base_name(search->hidden));
     else
         bp_finding_set(finding, BP_ABSENT,

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +78,8 @@ static int join(char path[PATH_MAX], const char *directory, const char *name,
     return bp_error_set(error, BP_FAILED, "%s/%s: the name is too long", directory, name);
 }
 
-static int copy_directory(const char *from, const char *to, unsigned *count,
-                          struct bp_error *error) {
+static int copy_directory(const char *from, const char *to, struct bp_error *error) {
+    unsigned count = 0;
     char source[PATH_MAX];
     char target[PATH_MAX];
     DIR *dir = opendir(from);
@@ -90,9 +91,11 @@ static int copy_directory(const char *from, const char *to, unsigned *count,
         if (join(source, from, entry->d_name, error) == 0 &&
             join(target, to, entry->d_name, error) == 0)
             copy_file(source, target, error);
-        ++*count;
+        count++;
     }
     closedir(dir);
+    if (!count)
+        bp_error_set(error, BP_FAILED, "%s: no profile (*.bp) in it", from);
     return bp_error_is_set(error) ? -1 : 0;
 }
 
@@ -137,8 +140,8 @@ static int make_place(const char *out, const char *input, char place[PATH_MAX],
 }
 
 /* A file stands for its run: those beside it that share its wall page. */
-static int copy_run(const char *input, const char *place, unsigned *count,
-                    const struct bp_rules *rules, struct bp_error *error) {
+static int copy_run(const char *input, const char *place, const struct bp_rules *rules,
+                    struct bp_error *error) {
     struct bp_model *model = bp_model_new(input, rules, error);
     if (!model)
         return -1;
@@ -149,7 +152,6 @@ static int copy_run(const char *input, const char *place, unsigned *count,
         char target[PATH_MAX];
         if (join(target, place, bp_base_name(process->path), error) == 0)
             copy_file(process->path, target, error);
-        ++*count;
     }
     bp_model_free(model);
     return bp_error_is_set(error) ? -1 : 0;
@@ -159,7 +161,6 @@ static int copy_input(const char *out, const char *input, unsigned *count,
                       const struct bp_rules *rules, struct bp_error *error) {
     struct bp_runs runs;
     struct stat status;
-    unsigned before = *count;
     bp_runs_init(&runs, input);
     for (uint32_t i = 0; i < runs.count && !bp_error_is_set(error); i++) {
         char place[PATH_MAX];
@@ -168,15 +169,21 @@ static int copy_input(const char *out, const char *input, unsigned *count,
             bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
         else if (make_place(out, path, place, error) == 0) {
             if (S_ISDIR(status.st_mode))
-                copy_directory(path, place, count, error);
+                copy_directory(path, place, error);
             else
-                copy_run(path, place, count, rules, error);
+                copy_run(path, place, rules, error);
+            ++*count;
         }
     }
     bp_runs_fini(&runs);
-    if (*count == before)
-        bp_error_set(error, BP_FAILED, "%s: no profile (*.bp) in it", input);
     return bp_error_is_set(error) ? -1 : 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where) {
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
 }
 
 int bp_cmd_merge(int argc, char **argv, struct bp_error *error) {
@@ -201,8 +208,10 @@ int bp_cmd_merge(int argc, char **argv, struct bp_error *error) {
     for (int i = first + 1; i < argc && !bp_error_is_set(error); i++)
         copy_input(out, argv[i], &count, rules, error);
     bp_rules_free(rules);
-    if (!bp_error_is_set(error) && !settings.quiet)
-        bp_note("copied %u profile%s; next: battprof report --by process %s", count,
+    if (bp_error_is_set(error)) /* half of it would be in the way of the next attempt */
+        nftw(out, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    else if (!settings.quiet)
+        bp_note("copied %u run%s; next: battprof report --by process %s", count,
                 count == 1 ? "" : "s", out);
     return bp_error_is_set(error) ? BP_FAILED : BP_FINE;
 }

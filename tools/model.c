@@ -13,6 +13,8 @@
 #include "tools/model_internal.h"
 #include "tools/symbols.h"
 
+#define LONGEST_AGAIN 60 /* columns that a command may take in a hint */
+
 void bp_model_note(struct bp_model *model, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -21,6 +23,13 @@ void bp_model_note(struct bp_model *model, const char *format, ...) {
     va_end(arguments);
     char **note = BP_APPEND(model->notes, model->note_count);
     *note = bp_copy_text(text);
+}
+
+/* A session has quoted its words; what a process knows of its own are words without marks. */
+const char *bp_model_again(const struct bp_model *model) {
+    bool known = model->session_count > 0 || !strpbrk(model->command, "\"'\\$`;&|<>()*?[]{}~#!\n");
+    return known && model->command[0] && strlen(model->command) < LONGEST_AGAIN ? model->command
+                                                                                : "COMMAND";
 }
 
 static void build(struct bp_model *model) {

@@ -229,6 +229,9 @@ struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rule
                                    const struct bp_task_wishes *wishes, struct bp_error *error);
 void bp_model_free(struct bp_model *model);
 
+/* The command to be pasted into a shell; "COMMAND" if it is too long or not known so well. */
+const char *bp_model_again(const struct bp_model *model);
+
 /* Its files could not grow, and so little is in them that no figure tells anything. */
 bool bp_model_is_lost(const struct bp_model *model);
 

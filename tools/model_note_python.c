@@ -11,7 +11,6 @@
 #include "tools/model_internal.h"
 
 #define MOST_MODULES 3
-#define LONGEST_COMMAND 60 /* to be repeated */
 /* Of the time that samples found in the program's modules: less is not worth naming. */
 #define SMALLEST_PART 0.1
 
@@ -87,12 +86,11 @@ bool bp_model_note_python(struct bp_model *model) {
     if (!python || model->imported || strcmp(wanted, "none") == 0)
         return false;
     propose(model, options, sizeof(options));
-    bool fits = model->command[0] && strlen(model->command) < LONGEST_COMMAND;
     bp_model_note(model,
                   "nothing is DSL: no function of a Python module %s was called (a module's own "
                   "code is none); to measure %s: battprof run%s -- %s",
                   *wanted ? wanted : "dsl",
                   options[0] ? "where most of the program's own time was" : "another module",
-                  options[0] ? options : " --python GLOB", fits ? model->command : "COMMAND");
+                  options[0] ? options : " --python GLOB", bp_model_again(model));
     return true;
 }

@@ -60,9 +60,8 @@ void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *m
     if (!function)
         return;
     make_pattern(function, pattern, sizeof(pattern));
-    bool fits = model->command[0] && strlen(model->command) < 60;
-    snprintf(
-        line, sizeof(line), "  to count and time each call of %s: battprof run --count '%s' -- %s",
-        bp_report_name(function, name, sizeof(name)), pattern, fits ? model->command : "COMMAND");
+    snprintf(line, sizeof(line),
+             "  to count and time each call of %s: battprof run --count '%s' -- %s",
+             bp_report_name(function, name, sizeof(name)), pattern, bp_model_again(model));
     bp_page_wrap(page, line, 6);
 }

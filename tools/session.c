@@ -21,6 +21,7 @@
 #include "profile/clock.h"
 #include "profile/tree.h"
 #include "tools/output.h"
+#include "tools/text.h"
 
 #define PAGES(bytes) (((bytes) + BP_PAGE - 1) / BP_PAGE * BP_PAGE)
 #define TREE_SIZE PAGES(sizeof(struct bp_chunk) + sizeof(struct bp_tree))
@@ -51,15 +52,6 @@ static int map_file(struct bp_session *session, struct bp_error *error) {
     return 0;
 }
 
-static void join_words(char *to, size_t size, char **words) {
-    size_t used = 0;
-    to[0] = 0;
-    for (; *words && used + 1 < size; words++) {
-        int n = snprintf(to + used, size - used, "%s%s", used ? " " : "", *words);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 static void read_line(const char *path, char *to, size_t size) {
     FILE *file = fopen(path, "re");
     if (!file)
@@ -87,7 +79,7 @@ static void fill_header(struct bp_header *header, const struct bp_session_about 
     snprintf(header->executable, sizeof header->executable, "%s", about->executable);
     snprintf(header->hooks, sizeof header->hooks, "%s", about->hooks);
     snprintf(header->version, sizeof header->version, "%s", BP_VERSION);
-    join_words(header->command, sizeof header->command, about->command);
+    bp_quote_words(header->command, sizeof header->command, about->command);
     if (!getcwd(header->directory, sizeof header->directory))
         header->directory[0] = 0;
     gethostname(header->host, sizeof header->host - 1);

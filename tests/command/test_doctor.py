@@ -5,7 +5,7 @@ import re
 import sys
 import unittest
 
-from harness import CommandTest
+from harness import CMD, CommandTest
 
 
 class Doctor(CommandTest):
@@ -38,7 +38,9 @@ class Doctor(CommandTest):
                            "--task", "nosuch", "--", run_batt, "-c", "1")
         self.assertIn("ok task libbatt.so:run_sample(1) run_sample of libbatt.so is called", out)
         self.assertIn("!! task frame_dummy frame_dummy of", out)
-        self.assertIn("is static or hidden: its calls cannot be seen", out)
+        self.assertIn("is not exported: its calls cannot be seen", out)
+        self.assertIn("Next: battprof run -- %s -c 1" % run_batt, out)
+        self.assertIn("main of battprof is not exported", self.examine("--task", "main", "--", CMD))
         self.assertIn("-- task nosuch no function nosuch in the program", out)
 
     def test_tasks_of_a_python_program(self):
@@ -51,7 +53,12 @@ class Doctor(CommandTest):
         self.assertIn("!! task absent:solve Python finds no module absent here", out)
 
     def test_programs_that_cannot_be(self):
-        self.assertIn("!! program nosuch is not there", self.examine("--", "nosuch"))
+        out = self.examine("--", "nosuch")
+        self.assertIn("!! program nosuch is not there", out)
+        self.assertIn("Profiling works here, but not of this program", out)
+        self.assertNotIn("battprof run", out)
+        self.assertIn("battprof run -- sh -c 'echo '\\''a b'\\'';'",
+                      self.examine("--", "sh", "-c", "echo 'a b';"))
         self.assertEqual(self.battprof("doctor", "--task", "batt").status, 2)
 
     def test_without_library(self):

@@ -20,8 +20,12 @@ class Merge(CommandTest):
         for rank in range(2):
             os.makedirs(self.path(f"node{rank}"))
             self.record(f"node{rank}/battprof.out", rank)
+        result = self.battprof("merge", "all", "node0/battprof.out", "nosuch")
+        self.assertEqual(result.status, 1, result)
+        self.assertFalse(os.path.exists(self.path("all")))
         result = self.battprof("merge", "all", "node0/battprof.out", "node1/battprof.out/")
         self.assertEqual(result.status, 0, result)
+        self.assertIn("copied 2 runs;", result.err)
         self.assertEqual(sorted(os.listdir(self.path("all"))), ["node0", "node1"])
         parts = [self.report(f"node{rank}/battprof.out") for rank in range(2)]
         whole = self.report("all")

@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,12 @@ class Words(CommandTest):
         notes = [note for note in self.notes() if note.startswith("--")]
         self.assertEqual(sorted(note.split(": ")[0] for note in notes),
                          sorted("%s '%s'" % pair for pair in wrong))
+
+    def test_commands_can_be_pasted(self):
+        words = ["sh", "-c", "echo 'a b'; echo $HOME"]
+        self.battprof("run", "-q", *words)
+        command = json.loads(self.battprof("report", "--json").out)["command"]
+        self.assertEqual(shlex.split(command), words)
 
     def test_a_device_that_is_not_used(self):
         self.battprof("run", "-q", "--device", "sim:t4", "true")
