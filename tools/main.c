@@ -64,7 +64,7 @@ static const struct bp_command *find(const char *name, struct bp_error *error) {
 }
 
 static int help(int argc, char **argv, struct bp_error *error) {
-    if (argc < 2) {
+    if (argc < 2 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return BP_FINE;
     }

@@ -163,13 +163,11 @@ static void note_threads(struct bp_model *model) {
                           thread->source->info.tid, thread->source->info.name, thread->blocked_s);
     }
     if (blocked > MOST_BLOCKED)
-        bp_model_note(model, "%u more threads were blocked where battprof cannot see",
-                      blocked - MOST_BLOCKED);
+        bp_model_note(model, "%u more thread%s blocked where battprof cannot see",
+                      blocked - MOST_BLOCKED, blocked == MOST_BLOCKED + 1 ? " was" : "s were");
     if (wrong)
-        bp_model_note(model,
-                      "the self times of %u threads differ from their lifetime by more "
-                      "than 0.1 %%",
-                      wrong);
+        bp_model_note(model, "the self times of %u thread%s from %s lifetime by more than 0.1 %%",
+                      wrong, wrong == 1 ? " differ" : "s differ", wrong == 1 ? "its" : "their");
 }
 
 /* A process that died without a word, and what its devices did last. */

@@ -84,7 +84,8 @@ void bp_csv_write(json_t *list, FILE *out) {
         fprintf(out, "%s", column ? "," : "");
         write_text(out, json_string_value(name));
     }
-    fputs("\n", out);
+    if (json_array_size(columns.list))
+        fputs("\n", out);
     json_array_foreach(list, row, object) {
         json_array_foreach(columns.list, column, name) {
             if (column)

@@ -206,8 +206,11 @@ static void print_sites(const struct bp_page *page, const struct bp_model *model
         if (i == number || rows[i].sum.caller != row->sum.caller)
             continue;
         if (row->calls_differ || rows[i].calls_differ || rows[i].sum.call == row->sum.call) {
-            if (i < number)
+            if (i < number) {
+                if (bp_report_has_sites(model, row->sum.caller))
+                    fputs("      its places are among those above\n", page->out);
                 return;
+            }
             shared = true;
         }
     }

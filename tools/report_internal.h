@@ -112,6 +112,7 @@ const char *bp_report_bytes(double bytes, char text[32]);
  * of other directions, too. */
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
                      uint32_t call, bool shared);
+bool bp_report_has_sites(const struct bp_model *model, uint32_t caller);
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);

@@ -40,6 +40,13 @@ static void print_site(const struct bp_page *page, const struct bp_copy_site *si
         fprintf(page->out, "        and %u more: --json\n", site->step_count - STEPS);
 }
 
+bool bp_report_has_sites(const struct bp_model *model, uint32_t caller) {
+    for (uint32_t i = 0; i < model->site_count; i++)
+        if (model->sites[i].caller == caller && model->sites[i].step_count > 0)
+            return true;
+    return false;
+}
+
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
                      uint32_t call, bool shared) {
     uint32_t shown = 0;
@@ -49,7 +56,7 @@ void bp_report_sites(const struct bp_page *page, const struct bp_model *model, u
             site->step_count == 0)
             continue;
         if (shown == 0 && shared)
-            fputs("      with the other direction:\n", page->out);
+            fputs("      places of all directions:\n", page->out);
         if (shown++ < SITES)
             print_site(page, site);
     }

@@ -27,16 +27,16 @@ static void cell_share(const struct bp_page *page, double part, double whole) {
     fputc('\n', page->out);
 }
 
-static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top, const char *what) {
+static void say_rest(const struct bp_page *page, uint32_t count, uint32_t top) {
     if (count > top)
-        fprintf(page->out, "  and %u more %s: --top %u\n", count - top, what, count);
+        fprintf(page->out, "  and %u more: --top %u\n", count - top, count);
 }
 
 /* The same with what those have of the wall. */
 static void say_hidden(const struct bp_page *page, const struct bp_model *model, uint32_t count,
-                       uint32_t top, const char *what, double wall_s) {
+                       uint32_t top, double wall_s) {
     char text[64];
-    snprintf(text, sizeof(text), "and %u more %s: --top %u", count - top, what, count);
+    snprintf(text, sizeof(text), "and %u more: --top %u", count - top, count);
     if (count > top)
         bp_report_share_row(page, model, text, wall_s);
 }
@@ -84,7 +84,7 @@ static void table_functions(const struct bp_page *page, const struct bp_model *m
         if (used++ < settings->top)
             function_row(page, model, function);
     }
-    say_rest(page, used, settings->top, "functions");
+    say_rest(page, used, settings->top);
     if (model->dsl_kernel_wait_s > 0) {
         if (used == 0)
             bp_page_heading(page, "\nDSL\n");
@@ -158,7 +158,7 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
         else
             hidden_s += thread_wall(thread);
     }
-    say_hidden(page, model, model->thread_count, settings->top, "threads", hidden_s);
+    say_hidden(page, model, model->thread_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, "thread");
     free(order);
 }
@@ -231,7 +231,7 @@ static void table_processes(const struct bp_page *page, const struct bp_model *m
         else
             hidden_s += process_wall(process);
     }
-    say_hidden(page, model, model->process_count, settings->top, "processes", hidden_s);
+    say_hidden(page, model, model->process_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, "process");
     bp_report_roles(page, model);
     free(order);

@@ -162,8 +162,9 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     if (overview || is_by(settings, "transfer")) {
         bp_report_transfers(&page, model, settings);
         bp_report_kernels(&page, model, settings);
-        bp_report_advice(&page, model);
     }
+    if (overview || (is_by(settings, "transfer") && model->transfer_count))
+        bp_report_advice(&page, model);
     bp_report_projection(&page, model, settings);
     bp_report_budget(&page, model, settings);
     print_coverage(&page, model);

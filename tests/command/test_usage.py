@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Command lines, good and bad."""
+import os
 import subprocess
 import unittest
 
@@ -59,6 +60,33 @@ class Usage(CommandTest):
                 result = self.battprof(*arguments)
                 self.assertEqual((result.status, result.err), (0, ""))
                 self.assertTrue(result.out.startswith("Usage: battprof"))
+
+    def test_help_of_help(self):
+        self.assertEqual(self.battprof("help", "help").out, self.battprof("help").out)
+
+    def test_messages_fit_a_terminal(self):
+        """They are wrapped for eyes and one line for everything else."""
+        try:
+            master, slave = os.openpty()
+        except OSError as error:
+            self.skipTest(f"no pseudo-terminals here: {error}")
+        done = subprocess.run([CMD, "report", "nofile"], cwd=self.directory, env=self.environment,
+                              stdout=subprocess.DEVNULL, stderr=slave, check=False)
+        shown = os.read(master, 4096).decode()
+        os.close(master)
+        os.close(slave)
+        self.assertEqual(done.returncode, 1)
+        self.assertGreater(len(shown.splitlines()), 1)
+        for line in shown.splitlines():
+            self.assertLessEqual(len(line), 80, shown)
+        line = self.battprof("report", "nofile").err
+        self.assertEqual(" ".join(shown.split()), line.rstrip("\n"))
+
+    def test_an_empty_table(self):
+        self.battprof("run", "-q", "true")
+        result = self.battprof("report", "--by", "phase", "--csv")
+        self.assertEqual((result.status, result.out), (0, ""), result)
+        self.assertIn("the table is empty", result.err)
 
     def test_version(self):
         result = self.battprof("--version")

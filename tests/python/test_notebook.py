@@ -113,6 +113,29 @@ def check_loaded(check, where, python, directory):
         check.that(calls.get(name) == wanted, "%s: %s: %r" % (where, name, calls.get(name)))
 
 
+CELL = '''
+import os, sys
+sys.path.insert(0, os.path.dirname(%r))
+import battprof
+shown = battprof.run("print(1)")
+print(os.path.dirname(shown.directory))
+assert os.path.isdir(shown.directory)
+print([line for line in repr(shown).splitlines() if line.startswith("next: ")][0])
+'''
+
+
+def check_run(check, python, directory):
+    """A cell's directory lives as long as its kernel, and its next command is one that there is."""
+    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB, PATH="/bin")
+    done = subprocess.run([python, "-c", CELL % os.path.abspath(MODULE)], env=env, cwd=directory,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    lines = done.stdout.splitlines()
+    check.that(len(lines) == 3 and lines[0] == "1", "run: %r" % done)
+    check.that(len(lines) == 3 and not os.path.exists(lines[1]), "%s is left" % lines[1:2])
+    check.that(len(lines) == 3 and lines[2].startswith("next: %s report" % pythons.CMD),
+               "next: %r" % lines[2:])
+
+
 def without_terminals():
     """Why there are no pseudo-terminals here, if there are none."""
     try:
@@ -149,6 +172,7 @@ def main():
         file.write(DSL)
     for version, python in pythons.find().items():
         check_loaded(check, "%d.%d" % version, python, directory)
+    check_run(check, sys.executable, directory)
     lacks_terminals = without_terminals()
     manager, client = start(directory)
     try:

@@ -11,6 +11,7 @@
 The cell runs in a process of its own: it sees none of the notebook's variables and leaves none.
 Needs the command `battprof` beside this file's tree, in PATH, or in BATTPROF_CMD; no package of others.
 """
+import atexit
 import ctypes
 import html
 import json
@@ -77,15 +78,22 @@ class Report:
                               stderr=subprocess.PIPE, universal_newlines=True)
         return done.stdout or done.stderr
 
+    def _text(self):
+        """With a next command that a shell finds."""
+        text = self._ask()
+        if shutil.which("battprof"):
+            return text
+        return text.replace("\nnext: battprof ", "\nnext: %s " % shlex.quote(command()))
+
     @property
     def json(self):
         return json.loads(self._ask("--json"))
 
     def __repr__(self):
-        return self._ask()
+        return self._text()
 
     def _repr_html_(self):
-        return "<pre>%s</pre>" % html.escape(self._ask())
+        return "<pre>%s</pre>" % html.escape(self._text())
 
 
 def load(directory=None):
@@ -113,6 +121,7 @@ def report(directory=None):
 def run(text, options=(), arguments=()):
     """Run Python code in a child under `battprof run`; its output appears here. The report."""
     place = tempfile.mkdtemp(prefix="battprof-cell-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)  # until then its report can be shown
     script = os.path.join(place, "cell.py")
     output = os.path.join(place, "battprof.out")
     with open(script, "w", encoding="utf-8") as file:
