@@ -115,7 +115,7 @@ def check_loaded(check, where, python, directory):
 
 CELL = '''
 import os, sys
-sys.path.insert(0, os.path.dirname(%r))
+sys.path.insert(0, %r)
 import battprof
 shown = battprof.run("print(1)")
 print(os.path.dirname(shown.directory))
