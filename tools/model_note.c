@@ -275,18 +275,18 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
 
 /* Who reads that a function took 2 s should know that it had a CPU for one of them. */
 static void note_starved(struct bp_model *model) {
-    double busy_s = 0;
+    double could_run_s = 0;
     double runqueue_s = 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[i];
-        busy_s += thread->has_clocks ? thread->busy_s : 0;
+        could_run_s += thread->has_clocks ? thread->cpu_s + thread->runqueue_s : 0;
         runqueue_s += thread->has_clocks ? thread->runqueue_s : 0;
     }
-    if (runqueue_s >= STARVED_PART * busy_s && runqueue_s >= STARVED_S)
+    if (runqueue_s >= STARVED_PART * could_run_s && runqueue_s >= STARVED_S)
         bp_model_note(model,
                       "threads had no CPU for %.3g s of the %.3g s in which they could have run "
                       "(other threads or programs had it): times are longer than the work",
-                      runqueue_s, busy_s);
+                      runqueue_s, could_run_s);
 }
 
 static void note_wall(struct bp_model *model) {

@@ -60,7 +60,8 @@ def no_migrations():
     says(report, "does not tell migrations of managed memory")
     equal("copies", report["transfers"]["h2d"]["count"], 0)
     run, report = with_fault("no-migrations", "kernels")
-    equal("notes of a program without managed memory", report["notes"], [])
+    check(not any("managed memory" in note for note in report["notes"]),
+          "a program without managed memory: %r" % report["notes"])
 
 
 @timed
