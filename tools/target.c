@@ -104,7 +104,6 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
         return bp_error_set(error, BP_RUN_FAILED, "cannot make a pipe: %s; nothing was run",
                             strerror(errno));
     take_signals();
-    bp_witness_start();
     target->pid = fork();
     if (target->pid == 0)
         be_target(target, report[1]);
@@ -112,10 +111,10 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
     if (target->pid < 0) {
         bp_error_set(error, BP_RUN_FAILED, "cannot start a process: %s; nothing was run",
                      strerror(errno));
-        bp_witness_end();
         give_signals_back();
     } else {
         state.child = target->pid;
+        bp_witness_start(); /* after the target, which remains our first child */
         sigprocmask(SIG_SETMASK, &state.old_mask, NULL);
         /* Ends without a byte when exec closes the other end. */
         ssize_t got = read(report[0], &reason, sizeof reason);

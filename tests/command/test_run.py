@@ -76,7 +76,7 @@ class Run(CommandTest):
         self.assertEqual(process.stdout.read(), "")
 
     def test_interrupt_does_not_lose_the_report(self):
-        process = self.start("run", "sh", "-c", "echo ready; sleep 20; exit 4",
+        process = self.start("run", "sh", "-c", "echo ready; exec sleep 20",
                              start_new_session=True)
         process.stdout.readline()
         os.killpg(process.pid, signal.SIGINT)
