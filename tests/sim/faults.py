@@ -26,6 +26,7 @@ SAYS = {
     "no-migrations": (r"simulated device T4", True),
     "single-device": (r"simulated device T4", True),
 }
+UNSEEN_S = 0.05  # a page that had to come from a busy disk; what a fault holds up is longer
 problems = []
 
 
@@ -54,7 +55,8 @@ def look_at(generation, fault, result, plain):
     check(result.returncode == 0 and result.stdout == plain, name, "another output", result.stderr)
     check(re.search(pattern, text), name, "does not say", pattern, result.stderr)
     check(GENERATIONS[generation][0] in text, name, "used another runtime")
-    check("cannot see" not in text, name, "time that is nobody's", result.stderr)
+    unseen = sum(map(float, re.findall(r"cannot see for ([\d.]+) s", text)))
+    check(unseen <= UNSEEN_S, name, "time that is nobody's", result.stderr)
     if copies is not None:
         check(bool(re.search(COPIES, result.stderr)) == copies, name, "copies", result.stderr)
     for line in result.stderr.splitlines():
