@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from harness import CMD, PYTHON, case, check, equal, main, new_dir, subject
+from harness import CMD, PYTHON, check, equal, main, new_dir, subject, timed
 
 
 def record(script, *options, modules=None, command=None):
@@ -41,7 +41,7 @@ def need(report, words, level=None):
     return row
 
 
-@case
+@timed
 def imports():
     slow = {"slow.py": "import time\nend = time.perf_counter() + 0.2\n"
                        "while time.perf_counter() < end: pass\n"}
@@ -51,18 +51,18 @@ def imports():
     check(row["what"].endswith("most of it for slow"), row["what"])
 
 
-@case
+@timed
 def no_imports():
     """What the interpreter imports before it runs the program cannot be imported elsewhere."""
     report = record("s = 0\nfor k in range(2000000): s += k * k % 7\n")
     imported, = (row for row in report["groups"] if row["name"] == "module import")
     check(imported["wall_s"] > 0.001 * report["wall_s"], "its start: %r" % imported)
     check(not find(report, "importing modules"), "%r" % report["advice"])
-    check("--count" not in report["text"] and "--python script" not in report["text"],
+    check("--count 'script" not in report["text"] and "--python script" not in report["text"],
           "a module's own code is no function: neither measures it: %s" % report["text"])
 
 
-@case
+@timed
 def a_process_for_each_task():
     many = record("", command=["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"])
     row = need(many, "11 processes were started")
@@ -86,7 +86,7 @@ for k in range(10):
 """
 
 
-@case
+@timed
 def a_python_for_each_task():
     """Exec, loader, interpreter, imports and exit of nine of ten are saved: the rest of the run."""
     many, one = (record(script, "--task", "batt(1)") for script in (ONE_EACH, ALL_IN_ONE))
@@ -110,7 +110,7 @@ for thread in threads:
 """
 
 
-@case
+@timed
 def the_gil():
     many = record(SPIN % (6000000, 3))
     row = need(many, "waiting for Python's GIL")
@@ -144,12 +144,13 @@ with Pool(2) as pool:
 """
 
 
-@case
+@timed
 def locks():
     locked = record(LOCKS)
     row = need(locked, "waiting for locks")
     check(re.search(r"pthread_mutex_lock \(.*\), \d+ waits ", locked["text"]), locked["text"])
-    check("of 3 threads together" in row["what"] and row["saves_s"] > 0.07, "%r" % row)
+    # A lock is not fair: the thread that has it first may take it ten times and wait never.
+    check(re.search("of [23] threads together", row["what"]) and row["saves_s"] > 0.07, "%r" % row)
     check(row["function"] == "pthread_mutex_lock", "%r" % row)
     one = LOCKS.replace("range(3)", "range(0)")
     check(not find(record(one), "waiting for locks"), "there is one thread")
@@ -158,7 +159,7 @@ def locks():
           "a pool's parent and its idle workers wait for work: %r" % waits["advice"])
 
 
-@case
+@timed
 def tiny_functions():
     """tiny() takes some 20 ns, its call from Python ten times that; walk() some microseconds."""
     use = "import ctypes\nf = ctypes.CDLL(%r).%s\nfor k in range(%d):\n    f(k)\n"
@@ -182,7 +183,7 @@ def tiny(n):
 """
 
 
-@case
+@timed
 def the_largest_function():
     report = record("import dsl\nfor _ in range(3): dsl.tiny(1000000)\n", modules={"dsl.py": DSL})
     row = need(report, "dsl.merge takes")
@@ -202,7 +203,7 @@ for _ in range(%d):
 """
 
 
-@case
+@timed
 def garbage_collection():
     row = need(record(COLLECT % 30), "garbage collection takes")
     check("gc.collect()" in row["why"], "%r" % row)
@@ -221,20 +222,20 @@ for k in range(%d):
 """
 
 
-@case
+@timed
 def the_first_task():
     row = need(record(TASKS % (8, 0.1)), "the first task took", "warning")
     check("warm-up" in row["why"], row["why"])
     check(not find(record(TASKS % (8, 0.002)), "the first task took"), "all are alike")
 
 
-@case
+@timed
 def few_tasks():
     need(record(TASKS % (3, 0.002)), "only 3 tasks", "warning")
     check(not find(record(TASKS % (8, 0.002)), "only 8"), "eight are enough")
 
 
-@case
+@timed
 def few_samples():
     spin = "import time\nend = time.process_time() + %g\nwhile time.process_time() < end:\n    pass\n"
     rare = record(spin % 0.2, "--rate", "20")
@@ -243,13 +244,13 @@ def few_samples():
     check(not find(record(spin % 0.5), "sample"), "a hundred are enough")
 
 
-@case
+@timed
 def nothing_recorded():
     report = record("", command=["env", "-u", "LD_PRELOAD", "-u", "BATTPROF_DIR", "/bin/true"])
     check(any("no library matching" in note for note in report["notes"]), report["notes"])
 
 
-@case
+@timed
 def bad_ends():
     need(record("raise SystemExit(7)\n"), "the program ended with status 7", "warning")
     killed = record("import os\nos.kill(os.getpid(), 9)\n")
