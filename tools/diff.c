@@ -12,8 +12,6 @@
 #include "tools/destination.h"
 #include "tools/output.h"
 
-#define DEFAULT_TOP 20
-
 static int store_percent(const struct bp_option *option, const char *value, void *to,
                          struct bp_error *error) {
     char *end;
@@ -65,7 +63,7 @@ const struct bp_command bp_command_diff = {
 static int print(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     if (settings->json)
         return bp_diff_json(diff, out);
-    return settings->csv ? bp_diff_csv(diff, settings->by, out) : bp_diff_text(diff, settings, out);
+    return settings->csv ? bp_diff_csv(diff, settings, out) : bp_diff_text(diff, settings, out);
 }
 
 static int show(struct bp_diff *diff, const struct bp_diff_settings *settings,
@@ -134,11 +132,13 @@ static int check(const struct bp_diff_settings *settings, int operands, struct b
     if (settings->by && !settings->csv)
         return bp_error_set(error, BP_USAGE, "diff: --by %s goes with --csv; --json has all tables",
                             settings->by);
+    if (settings->json && settings->top)
+        bp_note("--top changes nothing in --json, which has all of it");
     return 0;
 }
 
 int bp_cmd_diff(int argc, char **argv, struct bp_error *error) {
-    struct bp_diff_settings settings = {.top = DEFAULT_TOP, .fail_over = -1};
+    struct bp_diff_settings settings = {.fail_over = -1};
     int first = bp_options_parse(&bp_command_diff, &settings, argc, argv, error);
     if (first <= 0)
         return first == 0 ? BP_FINE : BP_USAGE;

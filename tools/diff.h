@@ -104,8 +104,8 @@ struct bp_diff_settings {
     const char *output; /* file; NULL: stdout */
     bool csv;
     bool json;
-    bool same_speed; /* the machine was equally fast */
-    unsigned top;
+    bool same_speed;  /* the machine was equally fast */
+    unsigned top;     /* rows; 0: not said */
     double fail_over; /* part of OLD's wall; negative: never */
 };
 
@@ -138,6 +138,6 @@ double bp_diff_unclear(const struct bp_diff *diff);
 
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
 int bp_diff_json(const struct bp_diff *diff, FILE *out);
-int bp_diff_csv(const struct bp_diff *diff, const char *by, FILE *out);
+int bp_diff_csv(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
 
 #endif

@@ -111,11 +111,14 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     return result;
 }
 
-int bp_diff_csv(const struct bp_diff *diff, const char *by, FILE *out) {
+int bp_diff_csv(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
+    const char *by = settings->by;
     json_t *list = by ? NULL : make_differences(diff);
     for (int kind = 0; by && kind < BP_DIFF_KINDS; kind++)
         if (strcmp(by, kind_names[kind]) == 0)
             list = make_table(diff, (enum bp_diff_kind)kind);
+    while (settings->top && json_array_size(list) > settings->top)
+        json_array_remove(list, json_array_size(list) - 1);
     bp_csv_write(list, out);
     if (json_array_size(list) == 0)
         bp_note("the table is empty: %s%s%s", by ? "no " : "", by ? by : "no differences",

@@ -18,6 +18,7 @@
 #define QUIET_PART 0.001
 /* Of the time of threads: more without a CPU is worth a sentence. */
 #define LOST_PART 0.3
+#define DEFAULT_TOP 20
 
 static void write_date(uint64_t realtime_ns, bool seconds, char text[48]) {
     time_t when = (time_t)(realtime_ns / 1000000000u);
@@ -343,8 +344,9 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
         print_spread(&page, diff);
     if (diff->differences)
         print_sums(&page, diff);
-    print_rows(&page, diff, "Differences", false, settings->top);
-    print_rows(&page, diff, "Groups", true, settings->top);
+    unsigned top = settings->top ? settings->top : DEFAULT_TOP;
+    print_rows(&page, diff, "Differences", false, top);
+    print_rows(&page, diff, "Groups", true, top);
     print_next(&page, diff);
     return 0;
 }

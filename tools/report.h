@@ -22,7 +22,7 @@ struct bp_report_settings {
     bool save;          /* all tables as text, in a file with the time in its name */
     const char *output; /* file; NULL: stdout */
     const char *by;     /* what a row is: see the option's words */
-    const char *sort;   /* self, total, calls, name */
+    const char *sort;   /* self, total, calls, name; NULL: not said, self */
     const char *rules;
     unsigned top;           /* rows of a table; 0: not said */
     struct bp_words search; /* functions to show, whatever their rank */
@@ -56,7 +56,8 @@ int bp_report_csv(const struct bp_model *model, const struct bp_report_settings 
 /* The sampled stacks for flame graphs. */
 int bp_report_folded(const struct bp_model *model, FILE *out);
 
-/* Indices of the used functions in the asked order: a new array. */
+/* Indices of the used functions in the asked order, by falling self time if `sort` is NULL: a new
+ * array. */
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count);
 
 /* report_search.c: all functions where none is searched for. */

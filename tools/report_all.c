@@ -21,7 +21,6 @@ static bool has_rows(const struct bp_model *model, const char *by) {
 void bp_report_defaults(struct bp_report_settings *settings) {
     *settings = (struct bp_report_settings){
         .by = BP_OVERVIEW,
-        .sort = "self",
         .levels = BP_DEFAULT_LEVELS,
     };
 }

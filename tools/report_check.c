@@ -8,16 +8,141 @@
 #include "tools/projection.h"
 #include "tools/report_internal.h"
 
-/* Stacks are shown whole: nothing chooses among them. */
-static bool chooses(const struct bp_report_settings *settings) {
-    return settings->top || settings->search.count || settings->tasks.drop_outliers ||
-           strcmp(settings->by, BP_OVERVIEW) != 0;
+/* What is shown, a bit for each. Tables have the words of --by. */
+enum view {
+    OVERVIEW = 1 << 0,
+    FUNCTION = 1 << 1,
+    TASK = 1 << 2,
+    CANDIDATE = 1 << 3,
+    OTHER_TABLE = 1 << 4,
+    FOUND = 1 << 5, /* functions by name */
+    PROJECTION = 1 << 6,
+    TREE = 1 << 7,
+    STACKS = 1 << 8,
+    ALL_TABLES = 1 << 9,
+    JSON = 1 << 10,
+};
+
+#define EVERYTHING (2 * JSON - 1)
+#define TABLES (EVERYTHING & ~(TREE | STACKS | JSON))
+
+static bool is_by(const struct bp_report_settings *settings, const char *word) {
+    return strcmp(settings->by, word) == 0;
+}
+
+static enum view table_of(const struct bp_report_settings *settings) {
+    if (is_by(settings, "task"))
+        return TASK;
+    if (is_by(settings, "candidate"))
+        return CANDIDATE;
+    if (is_by(settings, "function") || (settings->csv && is_by(settings, BP_OVERVIEW)))
+        return FUNCTION;
+    if (!is_by(settings, BP_OVERVIEW))
+        return OTHER_TABLE;
+    return settings->search.count ? FOUND : OVERVIEW;
+}
+
+static enum view view_of(const struct bp_report_settings *settings) {
+    if (settings->json)
+        return JSON;
+    if (settings->folded)
+        return STACKS;
+    if (settings->tree)
+        return TREE;
+    if (settings->csv && (settings->scale || settings->budget_s > 0))
+        return PROJECTION;
+    return settings->save && !settings->csv ? ALL_TABLES : table_of(settings);
+}
+
+/* The option, or what goes with it, that chose the view. */
+static const char *name_view(const struct bp_report_settings *settings, enum view view, char *text,
+                             size_t size) {
+    if (view == STACKS)
+        return "--folded, which writes all sampled stacks";
+    if (view == TREE)
+        return "--tree";
+    if (view == ALL_TABLES)
+        return "--save, which writes all tables";
+    if (view == JSON)
+        return "--json, which has all of it";
+    if (view == PROJECTION)
+        return settings->budget_s > 0 ? "--csv --budget" : "--csv --scale";
+    if (view == FOUND)
+        return "--search";
+    if (is_by(settings, BP_OVERVIEW))
+        return "--csv of functions";
+    snprintf(text, size, "--by %s", settings->by);
+    return text;
+}
+
+bool bp_report_judges(const struct bp_report_settings *settings) {
+    const struct bp_levels usual = BP_DEFAULT_LEVELS;
+    return memcmp(&settings->levels, &usual, sizeof(usual)) != 0;
+}
+
+struct use {
+    const char *option;
+    bool given;
+    unsigned views;   /* that it changes */
+    const char *with; /* those, in words */
+};
+
+/* JSON has all tables: what chooses among them is answered, too, so it is only said. */
+static int check_use(const struct bp_report_settings *settings, const struct use *use,
+                     struct bp_error *error) {
+    enum view view = view_of(settings);
+    char text[64];
+    if (!use->given || (use->views & view))
+        return 0;
+    const char *name = name_view(settings, view, text, sizeof(text));
+    if (view == JSON) {
+        bp_note("--%s changes nothing in %s", use->option, name);
+        return 0;
+    }
+    return bp_error_set(error, BP_USAGE, "report: --%s goes with %s, not with %s", use->option,
+                        use->with, name);
+}
+
+static int check_uses(const struct bp_report_settings *settings, struct bp_error *error) {
+    bool projects = settings->scale || settings->budget_s > 0;
+    unsigned named = FUNCTION | TASK | FOUND | (settings->csv ? TABLES & ~PROJECTION : 0);
+    const struct use uses[] = {
+        {"by", !is_by(settings, BP_OVERVIEW), TABLES & ~(PROJECTION | ALL_TABLES), "tables"},
+        {"top", settings->top, TABLES, "tables"},
+        {"search", settings->search.count, named, "functions or --by task"},
+        {"sort", settings->sort, OVERVIEW | FUNCTION | FOUND | ALL_TABLES | JSON, "functions"},
+        {"levels", bp_report_judges(settings) && !(settings->budget_s > 0),
+         OVERVIEW | CANDIDATE | ALL_TABLES | JSON, "the overview, --by candidate or --budget"},
+        {"outliers", settings->tasks.outlier_k > 0 && !projects && !settings->tasks.drop_outliers,
+         OVERVIEW | TASK | ALL_TABLES | JSON,
+         "the overview, --by task, --scale, --budget or --drop-outliers"},
+        {"drop-outliers", settings->tasks.drop_outliers, EVERYTHING & ~STACKS, "everything else"},
+        {"scale", settings->scale, TABLES | JSON, "tables"},
+        {"budget", settings->budget_s > 0, TABLES | JSON, "tables"},
+    };
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        if (check_use(settings, &uses[i], error))
+            return -1;
+    return 0;
+}
+
+static int check_csv(const struct bp_report_settings *settings, struct bp_error *error) {
+    if (view_of(settings) != PROJECTION)
+        return 0;
+    if (!is_by(settings, BP_OVERVIEW))
+        return bp_error_set(error, BP_USAGE,
+                            "report: --csv writes one table: --by %s, or without it %s",
+                            settings->by, settings->budget_s > 0 ? "--budget" : "--scale");
+    if (settings->search.count)
+        return bp_error_set(error, BP_USAGE,
+                            "report: --csv writes one table: --search is of "
+                            "functions or tasks");
+    return 0;
 }
 
 /* Of a series it is said which run to take, see report_series.c. */
 int bp_report_check(const struct bp_report_settings *settings, int operands,
                     struct bp_error *error) {
-    bool projects = settings->scale || settings->budget_s > 0;
     if (operands > 1)
         return bp_error_set(error, BP_USAGE,
                             "report: one FILE or DIR, not %d; a run of several "
@@ -25,20 +150,12 @@ int bp_report_check(const struct bp_report_settings *settings, int operands,
                             operands);
     if (settings->csv + settings->folded + settings->json + settings->tree > 1)
         return bp_error_set(error, BP_USAGE, "report: one of --csv, --folded, --json and --tree");
-    if (settings->folded && (projects || chooses(settings)))
+    if (settings->tree && settings->save)
         return bp_error_set(error, BP_USAGE,
-                            "report: --folded writes all sampled stacks, it takes -o and --rules");
-    if (settings->grows.count && !projects)
+                            "report: --save writes all tables, and --tree none; give -o FILE");
+    if (settings->grows.count && !settings->scale && !(settings->budget_s > 0))
         return bp_error_set(error, BP_USAGE, "report: --grows goes with --scale or --budget");
-    if (settings->csv && projects && strcmp(settings->by, BP_OVERVIEW) != 0)
-        return bp_error_set(error, BP_USAGE,
-                            "report: --csv writes one table: --by %s, or without it %s",
-                            settings->by, settings->budget_s > 0 ? "--budget" : "--scale");
-    if (settings->csv && settings->search.count && projects)
-        return bp_error_set(error, BP_USAGE,
-                            "report: --csv writes one table: --search is of "
-                            "functions or tasks");
-    return 0;
+    return check_csv(settings, error) ? -1 : check_uses(settings, error);
 }
 
 static bool has_phase(const struct bp_model *model, const char *name) {

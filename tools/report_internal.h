@@ -27,6 +27,8 @@ void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings);
 
 /* report_check.c: what was asked for and cannot be shown; 0 or -1 with the error set. */
+/* Whether other levels than the usual ones were asked for. */
+bool bp_report_judges(const struct bp_report_settings *settings);
 int bp_report_check(const struct bp_report_settings *settings, int operands,
                     struct bp_error *error);
 int bp_report_check_model(const struct bp_model *model, const struct bp_report_settings *settings,

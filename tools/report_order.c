@@ -36,7 +36,7 @@ static int compare_functions(const void *a, const void *b, void *data) {
 
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count) {
     uint32_t *list = bp_alloc(model->function_count, sizeof(*list));
-    struct order order = {model->functions, sort};
+    struct order order = {model->functions, sort ? sort : "self"};
     *count = 0;
     for (uint32_t i = 0; i < model->function_count; i++)
         if (bp_function_used(&model->functions[i]))

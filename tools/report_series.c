@@ -15,6 +15,7 @@
 #include "tools/json.h"
 #include "tools/memory.h"
 #include "tools/page.h"
+#include "tools/report_internal.h"
 #include "tools/report_json.h"
 #include "tools/statistics.h"
 
@@ -299,7 +300,8 @@ static int show(struct bp_diff *diff, const char *path, const struct table *tabl
 /* NULL if it takes a single run to show what was asked for. */
 static const struct table *find_table(const struct bp_report_settings *settings) {
     bool single = settings->tree || settings->folded || settings->search.count || settings->scale ||
-                  settings->budget_s > 0 || settings->tasks.drop_outliers;
+                  settings->budget_s > 0 || settings->tasks.drop_outliers || settings->sort ||
+                  settings->tasks.outlier_k > 0 || bp_report_judges(settings);
     for (size_t i = 0; !single && i < sizeof(tables) / sizeof(tables[0]); i++)
         if (strcmp(settings->by, tables[i].by) == 0)
             return &tables[i];

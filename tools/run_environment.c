@@ -45,9 +45,13 @@ static int check_hooks(struct bp_run_environment *environment, struct bp_error *
 
 static int check_python(struct bp_run_environment *environment, struct bp_error *error) {
     const struct bp_words *words = &environment->settings->python;
+    bool none = false;
     for (size_t i = 0; i < words->count; i++)
-        if (strcmp(words->word[i], "none") == 0 && words->count > 1)
-            return bp_error_set(error, BP_USAGE, "run: --python none goes with no other --python");
+        none |= strcmp(words->word[i], "none") == 0;
+    if (none && words->count > 1)
+        return bp_error_set(error, BP_USAGE, "run: --python none goes with no other --python");
+    if (none && environment->settings->python_all)
+        return bp_error_set(error, BP_USAGE, "run: --python none or --python-all, not both");
     if (!join(environment->python, sizeof environment->python, words))
         return bp_error_set(error, BP_USAGE, "run: the --python globs are too long together");
     return 0;
@@ -68,6 +72,9 @@ static int check_count(struct bp_run_environment *environment, struct bp_error *
 static int check_tasks(struct bp_run_environment *environment, struct bp_error *error) {
     const struct bp_run_settings *settings = environment->settings;
     struct bp_task_rules *rules = &environment->tasks;
+    bool none = settings->tasks.count && strcmp(settings->tasks.word[0], "none") == 0;
+    if (settings->progress && none && !settings->rules)
+        return bp_error_set(error, BP_USAGE, "run: --progress tells of tasks, --task none of none");
     return bp_task_rules_add_words(rules, BP_RULE_TASK, &settings->tasks, "run: --task", error) ||
            bp_task_rules_add_words(rules, BP_RULE_PHASE, &settings->phases, "run: --phase",
                                    error) ||
@@ -127,6 +134,9 @@ static int use_device(struct bp_run_environment *environment, struct bp_error *e
 static int check_cuda(const struct bp_run_environment *environment, struct bp_error *error) {
     static const char *const modes[] = {"full", "transfers", "wrappers", "off"};
     const char *mode = environment->settings->cuda;
+    if (mode && strcmp(mode, "off") == 0 && environment->settings->check_transfers)
+        return bp_error_set(error, BP_USAGE,
+                            "run: --check-transfers needs copies, --cuda off records none");
     for (size_t i = 0; mode && i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i]) == 0)
             return 0;
@@ -137,6 +147,8 @@ static int check_cuda(const struct bp_run_environment *environment, struct bp_er
 }
 
 static int check_rate(struct bp_run_environment *environment, struct bp_error *error) {
+    if (environment->settings->rate && environment->settings->no_sampling)
+        return bp_error_set(error, BP_USAGE, "run: --rate or --no-sampling, not both");
     if (environment->settings->rate > MOST_SAMPLES)
         return bp_error_set(error, BP_USAGE, "run: --rate %u: at most %u a second",
                             environment->settings->rate, MOST_SAMPLES);

@@ -73,6 +73,10 @@ int bp_task_rules_add(struct bp_task_rules *rules, enum bp_task_rule kind, const
 int bp_task_rules_add_words(struct bp_task_rules *rules, enum bp_task_rule kind,
                             const struct bp_words *words, const char *from,
                             struct bp_error *error) {
+    for (size_t i = 0; words->count > 1 && i < words->count; i++)
+        if (strcmp(words->word[i], "none") == 0)
+            return bp_error_set(error, BP_USAGE, "%s none goes with no other --%s", from,
+                                kinds[kind].word);
     for (size_t i = 0; i < words->count; i++)
         if (bp_task_rules_add(rules, kind, words->word[i], from, error))
             return -1;

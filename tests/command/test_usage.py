@@ -33,9 +33,37 @@ class Usage(CommandTest):
                 (2, ["report", "--tree", "--json"], ["--tree", "--json"]),
                 (2, ["report", "--folded", "--csv"], ["--folded", "--csv"]),
                 (2, ["report", "--folded", "--top", "3"], ["all sampled stacks"]),
+                (2, ["report", "--folded", "--sort", "calls"], ["--sort", "--folded"]),
+                (2, ["report", "--folded", "--levels", "9,8,7"], ["--levels", "--folded"]),
+                (2, ["report", "--folded", "--outliers", "3"], ["--outliers", "--folded"]),
+                (2, ["report", "--folded", "--scale", "9"], ["--scale", "--folded"]),
+                (2, ["report", "--folded", "--drop-outliers"], ["--drop-outliers", "--folded"]),
+                (2, ["report", "--tree", "--top", "3"], ["--top", "--tree"]),
+                (2, ["report", "--tree", "--by", "task"], ["--by", "--tree"]),
+                (2, ["report", "--tree", "--sort", "calls"], ["--sort", "--tree"]),
+                (2, ["report", "--tree", "--search", "x"], ["--search", "--tree"]),
+                (2, ["report", "--tree", "--budget", "8h"], ["--budget", "--tree"]),
+                (2, ["report", "--tree", "--save"], ["--save", "--tree"]),
+                (2, ["report", "--save", "--by", "task"], ["--by", "--save"]),
+                (2, ["report", "--save", "--search", "x"], ["--search", "--save"]),
+                (2, ["report", "--by", "thread", "--sort", "calls"], ["--sort", "--by thread"]),
+                (2, ["report", "--by", "task", "--sort", "self"], ["--sort", "--by task"]),
+                (2, ["report", "--by", "phase", "--search", "x"], ["--search", "--by phase"]),
+                (2, ["report", "--by", "group", "--levels", "3,2,1"], ["--levels", "--by group"]),
+                (2, ["report", "--by", "phase", "--outliers", "3"], ["--outliers", "--by phase"]),
+                (2, ["report", "--csv", "--levels", "3,2,1"], ["--levels", "--csv"]),
+                (2, ["report", "--csv", "--scale", "9", "--sort", "name"], ["--sort", "--scale"]),
+                (2, ["report", "--search", "x", "--levels", "3,2,1"], ["--levels", "--search"]),
                 (2, ["report", "--grows", "loading"], ["--scale"]),
                 (2, ["report", "--csv", "--by", "task", "--scale", "9"], ["--by task", "--scale"]),
                 (2, ["diff", "--csv", "--json"], ["--csv", "--json"]),
+                (2, ["diff", "--json", "--by", "task"], ["--by task", "--csv"]),
+                (125, ["run", "--rate", "9", "--no-sampling", "true"], ["--rate", "--no-sampling"]),
+                (125, ["run", "--python", "none", "--python-all", "true"], ["--python-all"]),
+                (125, ["run", "--python", "none", "--python", "a", "true"], ["--python none"]),
+                (125, ["run", "--task", "batt", "--task", "none", "true"], ["--task none"]),
+                (125, ["run", "--progress", "--task", "none", "true"], ["--progress", "none"]),
+                (125, ["run", "--cuda", "off", "--check-transfers", "true"], ["--cuda off"]),
                 (125, ["run"], ["no command"]),
                 (125, ["run", "--outptu", "x", "true"], ["--output"]),
                 (125, ["run", "--no-sample", "true"], ["--no-sampling"]),
@@ -47,6 +75,44 @@ class Usage(CommandTest):
                 (125, ["run", "--count", "a:b,c", "true"], ["module:function*"])):
             with self.subTest(arguments):
                 self.assert_fails(status, arguments, *words)
+
+    def test_options_that_belong_together(self):
+        self.battprof("run", "-q", "true")
+        for arguments in (["--by", "task", "--outliers", "3"], ["--by", "candidate", "--top", "3"],
+                          ["--by", "thread", "--budget", "8h", "--levels", "3,2,1"],
+                          ["--by", "thread", "--drop-outliers", "--outliers", "3"],
+                          ["--by", "group", "--csv", "--search", "x"], ["--csv", "--sort", "calls"],
+                          ["--search", "x", "--sort", "calls"], ["--json", "--sort", "calls"],
+                          ["--tree", "--drop-outliers", "--outliers", "3"]):
+            with self.subTest(arguments):
+                result = self.battprof("report", *arguments)
+                self.assertEqual(result.status, 0, result)
+                self.assertNotIn("changes nothing", result.err)
+
+    def test_json_has_all_tables(self):
+        """What chooses among them is said to change nothing, and the JSON is the same."""
+        self.battprof("run", "-q", "true")
+        whole = self.battprof("report", "--json").out
+        result = self.battprof("report", "--json", "--by", "task", "--top", "3")
+        self.assertEqual((result.status, result.out), (0, whole))
+        self.assertEqual(result.err, "battprof: --by changes nothing in --json, which has all of it\n"
+                         "battprof: --top changes nothing in --json, which has all of it\n")
+
+    def test_a_series_is_shown_as_asked_or_not_at_all(self):
+        self.battprof("run", "-q", "--repeat", "2", "true")
+        for arguments in (["--sort", "calls"], ["--levels", "3,2,1"], ["--outliers", "3"]):
+            with self.subTest(arguments):
+                self.assert_fails(2, ["report", *arguments], "a series of 2 runs", "/1")
+
+    def test_rows_of_a_comparison(self):
+        self.battprof("run", "-q", "sh", "-c", "cat /dev/null; true")
+        self.battprof("run", "-q", "sh", "-c", "cat /dev/null; true")
+        rows = self.battprof("diff", "--csv", "--by", "function").out.splitlines()
+        result = self.battprof("diff", "--csv", "--by", "function", "--top", "1")
+        self.assertGreater(len(rows), 2)
+        self.assertEqual(result.out.splitlines(), rows[:2])
+        result = self.battprof("diff", "--json", "--top", "1")
+        self.assert_one_sentence(result, "--top changes nothing")
 
     def test_no_arguments_print_help_on_stderr(self):
         result = self.battprof()
