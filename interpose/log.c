@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 
 #include "profile/sys.h"
 
@@ -28,21 +30,87 @@ static int still_stderr(void) {
     return descriptor(&status) && status.st_dev == state.device && status.st_ino == state.inode;
 }
 
+#define WIDTH 80
+#define LONGEST 512 /* bytes of a message */
+#define PREFIX "battprof: "
+
+/* Text that becomes lines; what does not fit any more is left out. */
+struct lines {
+    char text[2 * LONGEST];
+    size_t used;
+    size_t column;
+};
+
+static void put(struct lines *lines, const char *text, size_t length) {
+    for (size_t i = 0; i < length && lines->used < sizeof lines->text - 1; i++) {
+        lines->text[lines->used++] = text[i];
+        lines->column += (text[i] & 0xc0) != 0x80; /* a character of UTF-8 has one such byte */
+    }
+}
+
+static size_t columns(const char *text, size_t length) {
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += (text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* Every line says whose it is. A word that is longer than a line, a path, stays whole. */
+static void wrap(struct lines *lines, const char *text) {
+    while (*text) {
+        size_t spaces = strspn(text, " "), word = strcspn(text + spaces, " ");
+        if (spaces && lines->column + columns(text, spaces + word) > WIDTH) {
+            put(lines, "\n", 1);
+            lines->column = 0;
+            put(lines, PREFIX "  ", sizeof PREFIX + 1);
+            text += spaces;
+            spaces = 0;
+        }
+        put(lines, text, spaces + word);
+        text += spaces + word;
+    }
+}
+
+static int is_terminal(void) {
+    struct termios ignored;
+    return BP_SYS3(SYS_ioctl, 2, TCGETS, &ignored) == 0;
+}
+
+static void print(const char *format, va_list arguments, int wrapped) {
+    char text[LONGEST];
+    struct lines lines = {.used = 0};
+    int saved = errno;
+    vsnprintf(text, sizeof text, format, arguments);
+    put(&lines, PREFIX, sizeof PREFIX - 1);
+    if (wrapped)
+        wrap(&lines, text);
+    else
+        put(&lines, text, strlen(text));
+    lines.text[lines.used++] = '\n'; /* put leaves room for it */
+    if (still_stderr())
+        BP_SYS3(SYS_write, 2, lines.text, lines.used);
+    errno = saved;
+}
+
 void bp_log(const char *format, ...) {
     va_list arguments;
-    char line[512] = "battprof: ";
-    size_t used = strlen(line);
-    int saved = errno;
     va_start(arguments, format);
-    int length = vsnprintf(line + used, sizeof line - used - 1, format, arguments);
+    print(format, arguments, is_terminal());
     va_end(arguments);
-    used += length < 0 ? 0 : (size_t)length;
-    if (used > sizeof line - 2)
-        used = sizeof line - 2;
-    line[used++] = '\n';
-    if (still_stderr())
-        BP_SYS3(SYS_write, 2, line, used);
-    errno = saved;
+}
+
+void bp_log_wrapped(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments, 1);
+    va_end(arguments);
+}
+
+void bp_log_command(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments, 0);
+    va_end(arguments);
 }
 
 /* strerror may translate, which takes locks and memory. */

@@ -12,6 +12,7 @@
 #include "profile/clock.h"
 
 #define TOP 3
+#define LINE 59 /* bytes of functions, beside what stands before them in 80 columns */
 
 struct function_time {
     uint64_t self, calls;
@@ -104,23 +105,29 @@ static uint32_t largest(const struct sums *sums) {
     return best;
 }
 
-/* "objects 0.61 s in 12345 calls, …" */
+/* "objects 0.61 s in 12345 calls, paint 0.12 in 99": as many as a line holds, and one in any case.
+ */
 static void describe_top(struct sums *sums, double ticks_per_s, char *text, size_t size) {
     size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < TOP && used < size; i++) {
-        sums->functions[0].self = 0; /* the roots */
+    sums->functions[0].self = 0; /* the roots */
+    for (int i = 0; i < TOP; i++) {
+        char one[320];
         uint32_t index = largest(sums);
         const struct bp_func *func = item(BP_FUNCS, index);
-        if (!func || !sums->functions[index].self)
+        struct function_time *time = &sums->functions[index];
+        if (!func || !time->self)
             break;
-        int length = snprintf(text + used, size - used, "%s%s %.3f s in %llu call%s", i ? ", " : "",
-                              (const char *)item(BP_STRINGS, func->name),
-                              (double)sums->functions[index].self / ticks_per_s,
-                              (unsigned long long)sums->functions[index].calls,
-                              sums->functions[index].calls == 1 ? "" : "s");
-        used += length < 0 ? 0 : (size_t)length;
-        sums->functions[index].self = 0;
+        int length =
+            snprintf(one, sizeof one, "%s%.250s %.3f%s in %llu%s", i ? ", " : "",
+                     (const char *)item(BP_STRINGS, func->name), (double)time->self / ticks_per_s,
+                     i ? "" : " s", (unsigned long long)time->calls,
+                     i                  ? ""
+                     : time->calls == 1 ? " call"
+                                        : " calls");
+        if (i && used + (size_t)length > LINE)
+            break;
+        used += (size_t)snprintf(text + used, size - used, "%s", one);
+        time->self = 0;
     }
     if (!used)
         snprintf(text, size, "no hooked function was called (hooked: %s)",
@@ -136,19 +143,25 @@ static double rate(const struct bp_header *header) {
 /* The report of the file with the wall page is that of the whole tree. */
 static void print_place(const struct bp_header *header, uint32_t others) {
     const char *path = bp_process.writer.path;
-    if (header->flags & BP_LOST_DISK) {
-        bp_log("profile: %s is incomplete, %.1f MB are lost: %s", path,
-               (double)header->lost_bytes / 1e6, bp_log_reason((int)header->lost_errno));
-        bp_log("next: the same with more room; BATTPROF_DIR names another directory");
-        return;
-    }
-    if (others)
-        bp_log("profile: %s, and beside it %u of the other process%s", path, others,
-               others == 1 ? "" : "es");
+    if (header->flags & BP_LOST_DISK)
+        bp_log_wrapped("%s is incomplete, %.1f MB are lost: %s; next: the same with more room, "
+                       "BATTPROF_DIR names another directory",
+                       path, (double)header->lost_bytes / 1e6,
+                       bp_log_reason((int)header->lost_errno));
     else
-        bp_log("profile: %s", path);
-    bp_log("next: battprof report %s%s", header->tree[0] ? header->tree : path,
-           others ? "   (all processes)" : "");
+        bp_log_command("next: battprof report %s%s", header->tree[0] ? header->tree : path,
+                       others ? "   (all processes)" : "");
+}
+
+static void print_sums(const struct sums *sums, double per_s, uint32_t others) {
+    double dsl_s = (double)sums->dsl / per_s, running_s = (double)sums->running / per_s;
+    double waiting_s = (double)sums->waiting / per_s, io_s = (double)sums->io / per_s;
+    double framework_s = running_s + waiting_s + io_s, all_s = dsl_s + framework_s;
+    bp_log_wrapped("DSL %.3f s %.1f %%, framework %.3f s %.1f %% of %s time", dsl_s,
+                   all_s > 0 ? 100 * dsl_s / all_s : 0, framework_s,
+                   all_s > 0 ? 100 * framework_s / all_s : 0, others ? "this process's" : "thread");
+    bp_log_wrapped("framework: running %.3f s, waiting %.3f s, file I/O %.3f s", running_s,
+                   waiting_s, io_s);
 }
 
 void bp_summary_print(void) {
@@ -159,21 +172,16 @@ void bp_summary_print(void) {
     if (!sums.functions)
         return;
     add_all(&sums);
-    double per_s = rate(header), all = (double)(sums.dsl + sums.running + sums.waiting + sums.io);
-    double framework = (double)(sums.running + sums.waiting + sums.io);
+    double per_s = rate(header);
     uint32_t others = bp_process.tree ? bp_process.tree->processes - 1 : 0;
     char top[400];
     describe_top(&sums, per_s, top, sizeof top);
     const char *slash = strrchr(header->executable, '/');
-    bp_log("%s ran %.3f s in %u thread%s and %u other process%s",
-           slash ? slash + 1 : header->executable, (double)(header->end - header->start) / per_s,
-           sums.threads, sums.threads == 1 ? "" : "s", others, others == 1 ? "" : "es");
-    bp_log("%sDSL %.3f s %.1f %%, framework %.3f s %.1f %% of thread time "
-           "(running %.3f, waiting %.3f, file I/O %.3f)",
-           others ? "this process: " : "", (double)sums.dsl / per_s,
-           all ? 100 * (double)sums.dsl / all : 0, framework / per_s,
-           all ? 100 * framework / all : 0, (double)sums.running / per_s,
-           (double)sums.waiting / per_s, (double)sums.io / per_s);
-    bp_log("most time: %s", top);
+    bp_log_wrapped("%s ran %.3f s in %u thread%s and %u other process%s",
+                   slash ? slash + 1 : header->executable,
+                   (double)(header->end - header->start) / per_s, sums.threads,
+                   sums.threads == 1 ? "" : "s", others, others == 1 ? "" : "es");
+    print_sums(&sums, per_s, others);
+    bp_log_wrapped("most time: %s", top);
     print_place(header, others);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a newcomer reads: notes and next steps for runs that did not go as meant."""
 import json
+import os
 import re
 import resource
 import shlex
@@ -59,6 +60,37 @@ class Words(CommandTest):
         self.battprof("run", "-q", "--device", "sim:t4", "true")
         self.assertIn("--device sim:t4 was not used: no process loaded libcudart.so", self.notes())
 
+    def assert_fits(self, text):
+        """80 columns, but for a path or a command to copy, and every line says whose it is."""
+        for line in text.splitlines():
+            self.assertTrue(line.startswith("battprof: "), text)
+            if not line.startswith("battprof: next: battprof report "):
+                self.assertTrue(len(line) <= 80 or len(line.split()) <= 2, text)
+
+    def test_long_names_of_the_library_alone(self):
+        """Sentences are broken at spaces and lose nothing; on a terminal failures are, too."""
+        self.environment.update(LD_PRELOAD=LIB, BATTPROF_HOOK=",".join(
+            "libnosuchlibrary%d.so*" % i for i in range(3)))
+        done = subprocess.run(["true"], cwd=self.directory, env=self.environment, text=True,
+                              capture_output=True, check=True)
+        self.assert_fits(done.stderr)
+        self.environment["BATTPROF_DIR"] = "/nosuch/directory"
+        line = subprocess.run(["true"], cwd=self.directory, env=self.environment, text=True,
+                              capture_output=True, check=True).stderr
+        self.assertEqual(len(line.splitlines()), 1, line)
+        try:
+            master, slave = os.openpty()
+        except OSError as error:
+            self.skipTest(f"no pseudo-terminals here: {error}")
+        subprocess.run(["true"], cwd=self.directory, env=self.environment, stderr=slave, check=True)
+        shown = os.read(master, 4096).decode()
+        os.close(master)
+        os.close(slave)
+        self.assertGreater(len(shown.splitlines()), 1)
+        self.assert_fits(shown)
+        self.assertEqual(" ".join(shown.replace("battprof: ", "").split()),
+                         line.replace("battprof: ", "").rstrip("\n"))
+
     def test_the_library_alone(self):
         """The first process speaks for the tree, also when a shell became it by exec."""
         self.environment["LD_PRELOAD"] = LIB
@@ -68,6 +100,7 @@ class Words(CommandTest):
                               capture_output=True, check=True)
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 5, lines)
+        self.assert_fits(done.stderr)
         self.assertRegex(lines[0], r"python.* and 1 other process$")
         root = re.search(r"next: battprof report (\S+)", lines[4])[1]
         del self.environment["LD_PRELOAD"]
@@ -86,6 +119,7 @@ class Words(CommandTest):
         done = subprocess.run(["sh", "-c", ":"], cwd=self.directory, env=self.environment, text=True,
                               capture_output=True, check=True, preexec_fn=limit)
         self.assertIn("is incomplete", done.stderr)
+        self.assert_fits(done.stderr)
         self.assertNotIn("battprof report", done.stderr)
 
     def test_the_newest_run_is_shown(self):
