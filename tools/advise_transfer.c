@@ -138,7 +138,7 @@ static void small_copies(const struct finding *finding) {
                         bp_page_count(transfer->small_count, text),
                         direction_words[transfer->direction],
                         (double)transfer->small_bytes / count),
-           bp_make_text("each costs its call (%.1f us) and its latency (%.1f of %.1f us), not its "
+           bp_make_text("each costs its call (%.1f µs) and its latency (%.1f of %.1f µs), not its "
                         "bytes; gather them and copy once",
                         1e6 * call, 1e6 * latency_s, 1e6 * transfer->small_s / count));
 }

@@ -215,6 +215,17 @@ static size_t piece_length(const char *text) {
     return is_unit(text + length + 1, next) ? length + 1 + next : length;
 }
 
+/* Sentences come as the model made them, for JSON too. Names keep their letters. */
+static void make_plain(char *word) {
+    static const char *const letters[][2] = {{"µs", "us"}, {"…", ".."}, {"±", "+-"}};
+    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+        for (char *at = word; (at = strstr(at, letters[i][0]));) {
+            size_t from = strlen(letters[i][0]), to = strlen(letters[i][1]);
+            memcpy(at, letters[i][1], to);
+            memmove(at + to, at + from, strlen(at + from) + 1);
+        }
+}
+
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
     int lead = (int)strspn(text, " ");
     int column = fprintf(page->out, "%*s", lead, "");
@@ -224,6 +235,8 @@ void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
         size_t length = piece_length(text);
         char word[512];
         snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        if (!page->utf8)
+            make_plain(word);
         int columns = bp_page_columns(word);
         if (begun && column > indent && column + 1 + columns > BP_PAGE_WIDTH) {
             fprintf(page->out, "\n%*s", indent, "");

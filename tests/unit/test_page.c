@@ -79,6 +79,12 @@ static void wraps(void) {
         6);
     page_done(&page, "note: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
                      "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n      ccccc\n");
+    page = page_new(false);
+    bp_page_wrap(&page, "7.0 of 9.5 µs, a, …; ± 3 by naïve", 2);
+    page_done(&page, "7.0 of 9.5 us, a, ..; +- 3 by naïve\n");
+    page = page_new(true);
+    bp_page_wrap(&page, "7.0 of 9.5 µs, …", 2);
+    page_done(&page, "7.0 of 9.5 µs, …\n");
 }
 
 static void table(void) {
