@@ -15,6 +15,7 @@ struct bp_sim_capture {
     struct bp_sim_stream *origin;
     struct bp_sim_stream *streams; /* all that take part */
     uint64_t id;
+    bool lent; /* the graph is the program's */
 };
 
 static struct {
@@ -22,11 +23,11 @@ static struct {
     uint64_t last_id;
 } state;
 
-/* A node that the thread is adding to a graph. */
+/* A node that the thread is adding to a graph, or that gets something else to do. */
 static __thread struct {
     struct bp_sim_graph *graph;
     const struct bp_sim_nodes *after;
-    struct bp_sim_node *added;
+    struct bp_sim_node *added, *again;
 } recording;
 
 int bp_sim_record_begin(struct bp_sim_graph *graph, const struct bp_sim_nodes *after) {
@@ -35,8 +36,15 @@ int bp_sim_record_begin(struct bp_sim_graph *graph, const struct bp_sim_nodes *a
             return cudaErrorInvalidValue;
     recording.graph = graph;
     recording.after = after;
-    recording.added = NULL;
+    recording.added = recording.again = NULL;
     return graph ? 0 : cudaErrorInvalidValue;
+}
+
+int bp_sim_record_again(struct bp_sim_node *node) {
+    recording.graph = node ? node->graph : NULL;
+    recording.added = NULL;
+    recording.again = node;
+    return node ? 0 : cudaErrorInvalidValue;
 }
 
 int bp_sim_record_end(struct bp_sim_node **added, int error) {
@@ -48,6 +56,28 @@ int bp_sim_record_end(struct bp_sim_node **added, int error) {
     return error;
 }
 
+/* In the place of what the node did. */
+static int replace(struct bp_sim_node *node, struct bp_sim_work *work) {
+    struct bp_sim_content *content = &node->content;
+    if (!content->work || content->work->kind != work->kind) {
+        free(work);
+        return cudaErrorInvalidValue;
+    }
+    work->graph = content->work->graph;
+    work->node = content->work->node;
+    free(content->work);
+    content->work = work;
+    recording.added = node;
+    return 0;
+}
+
+static int record(struct bp_sim_work *work) {
+    const struct bp_sim_content content = bp_sim_content_of(work);
+    if (recording.again)
+        return replace(recording.again, work);
+    return bp_sim_graph_add(recording.graph, &content, recording.after, &recording.added);
+}
+
 static void enter(struct bp_sim_stream *stream, struct bp_sim_capture *capture) {
     stream->capture = capture;
     stream->next_captured = capture->streams;
@@ -55,51 +85,78 @@ static void enter(struct bp_sim_stream *stream, struct bp_sim_capture *capture) 
 }
 
 /* The next node of a stream waits for the last one. */
-static int append(struct bp_sim_stream *stream, struct bp_sim_work *work) {
+static int append(struct bp_sim_stream *stream, const struct bp_sim_content *content) {
     struct bp_sim_node *node;
-    int error = bp_sim_graph_add(stream->capture->graph, work, &stream->tail, &node);
+    int error = bp_sim_graph_add(stream->capture->graph, content, &stream->tail, &node);
     if (error)
         return error;
     bp_sim_nodes_clear(&stream->tail);
     return bp_sim_nodes_add(&stream->tail, node);
 }
 
-bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error) {
-    *error = 0;
-    if (recording.graph) {
-        *error = bp_sim_graph_add(recording.graph, work, recording.after, &recording.added);
-        return true;
-    }
+bool bp_sim_captured_as(struct bp_sim_stream *handle, const struct bp_sim_content *content,
+                        int *error) {
     struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    *error = 0;
     if (!stream || !stream->capture)
         return false;
     bp_sim_lock(&bp_sim_model.lock);
-    *error = append(stream, work);
+    *error = append(stream, content);
     bp_sim_unlock(&bp_sim_model.lock);
     return true;
 }
 
-int bp_sim_capture_begin(struct bp_sim_stream *handle) {
-    int error = bp_sim_ready();
-    struct bp_sim_stream *stream = error ? NULL : bp_sim_stream_get(handle);
-    if (!stream)
-        return error ? error : cudaErrorInvalidResourceHandle;
-    if (!stream->magic || stream->capture) /* the legacy stream cannot be captured */
-        return cudaErrorStreamCaptureUnsupported;
+bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error) {
+    const struct bp_sim_content content = bp_sim_content_of(work);
+    if (!recording.graph)
+        return bp_sim_captured_as(handle, &content, error);
+    *error = record(work);
+    return true;
+}
+
+static int begin(struct bp_sim_stream *stream, struct bp_sim_graph *graph, bool lent,
+                 const struct bp_sim_nodes *after) {
     struct bp_sim_capture *capture = calloc(1, sizeof *capture);
-    error = capture ? bp_sim_graph_new(&capture->graph) : cudaErrorMemoryAllocation;
-    if (error) {
-        free(capture);
-        return error;
-    }
+    if (!capture)
+        return cudaErrorMemoryAllocation;
     bp_sim_lock(&bp_sim_model.lock);
-    capture->origin = stream;
-    capture->id = ++state.last_id;
-    capture->next = state.first;
+    *capture = (struct bp_sim_capture){state.first, graph, stream, NULL, ++state.last_id, lent};
     state.first = capture;
     enter(stream, capture);
+    int error = bp_sim_nodes_join(&stream->tail, after);
     bp_sim_unlock(&bp_sim_model.lock);
-    return 0;
+    return error;
+}
+
+/* The legacy stream cannot be captured. */
+static int check_begin(struct bp_sim_stream *handle, struct bp_sim_stream **stream) {
+    int error = bp_sim_ready();
+    *stream = error ? NULL : bp_sim_stream_get(handle);
+    if (!*stream)
+        return error ? error : cudaErrorInvalidResourceHandle;
+    return !(*stream)->magic || (*stream)->capture ? cudaErrorStreamCaptureUnsupported : 0;
+}
+
+int bp_sim_capture_begin(struct bp_sim_stream *handle) {
+    struct bp_sim_stream *stream;
+    struct bp_sim_graph *graph = NULL;
+    int error = check_begin(handle, &stream);
+    if (!error)
+        error = bp_sim_graph_new(&graph);
+    if (!error)
+        error = begin(stream, graph, false, &(struct bp_sim_nodes){0});
+    if (error && graph)
+        bp_sim_graph_free(graph);
+    return error;
+}
+
+int bp_sim_capture_into(struct bp_sim_stream *handle, struct bp_sim_graph *graph,
+                        const struct bp_sim_nodes *after) {
+    struct bp_sim_stream *stream;
+    int error = graph ? check_begin(handle, &stream) : cudaErrorInvalidValue;
+    for (size_t i = 0; i < after->count && !error; i++)
+        error = after->items[i]->graph == graph ? 0 : cudaErrorInvalidValue;
+    return error ? error : begin(stream, graph, true, after);
 }
 
 static void mark(const struct bp_sim_nodes *nodes) {
@@ -142,6 +199,7 @@ int bp_sim_capture_end(struct bp_sim_stream *handle, struct bp_sim_graph **graph
     bp_sim_lock(&bp_sim_model.lock);
     struct bp_sim_capture *capture = stream->capture;
     int error = capture->origin == stream ? 0 : cudaErrorStreamCaptureUnmatched;
+    bool lent = capture->lent;
     if (!error) {
         *graph = capture->graph;
         error = is_joined(capture) ? 0 : cudaErrorStreamCaptureUnjoined;
@@ -149,7 +207,8 @@ int bp_sim_capture_end(struct bp_sim_stream *handle, struct bp_sim_graph **graph
     }
     bp_sim_unlock(&bp_sim_model.lock);
     if (error == cudaErrorStreamCaptureUnjoined) {
-        bp_sim_graph_free(*graph);
+        if (!lent)
+            bp_sim_graph_free(*graph);
         *graph = NULL;
     }
     return error;
@@ -161,6 +220,33 @@ int bp_sim_capturing(struct bp_sim_stream *handle, int *status) {
         return cudaErrorInvalidValue;
     *status = stream->capture ? 1 : 0;
     return 0;
+}
+
+int bp_sim_capture_info(struct bp_sim_stream *handle, uint64_t *id, struct bp_sim_graph **graph,
+                        struct bp_sim_nodes *tail) {
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream)
+        return cudaErrorInvalidResourceHandle;
+    *id = stream->capture ? stream->capture->id : 0;
+    *graph = stream->capture ? stream->capture->graph : NULL;
+    *tail = stream->tail;
+    return 0;
+}
+
+int bp_sim_capture_follow(struct bp_sim_stream *handle, const struct bp_sim_nodes *after,
+                          bool replaced) {
+    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+    if (!stream || !stream->capture)
+        return stream ? cudaErrorIllegalState : cudaErrorInvalidResourceHandle;
+    for (size_t i = 0; i < after->count; i++)
+        if (after->items[i]->graph != stream->capture->graph)
+            return cudaErrorInvalidValue;
+    bp_sim_lock(&bp_sim_model.lock);
+    if (replaced)
+        bp_sim_nodes_clear(&stream->tail);
+    int error = bp_sim_nodes_join(&stream->tail, after);
+    bp_sim_unlock(&bp_sim_model.lock);
+    return error;
 }
 
 void bp_sim_capture_leave(struct bp_sim_stream *stream) {

@@ -226,7 +226,7 @@ int bp_sim_set_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
                                    .bytes = set.width * set.height,
                                    .target = region.kind,
                                    .async = set.async,
-                                   .value = (unsigned char)set.value,
+                                   .value = set.element > 1 ? set.value : (unsigned char)set.value,
                                    .node = work->node,
                                    .graph = work->graph};
     bp_sim_lock(&bp_sim_model.lock);

@@ -177,7 +177,7 @@ API int cuPointerGetAttribute(void *value, int attribute, const void *pointer) {
 }
 
 API int cuMemsetD8_v2(void *target, unsigned char value, size_t size) {
-    struct bp_sim_set set = {target, size, size, 1, value, false};
+    struct bp_sim_set set = {target, size, size, 1, value, false, 1};
     CALL(cuMemsetD8_v2, bp_sim_set(&set, NULL));
 }
 

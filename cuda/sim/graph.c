@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Graphs: pieces of work and what each must wait for. They are captured from streams (capture.c) or
- * built node by node. Instantiating puts a copy into an order in which it can be submitted, and
- * gives each branch a stream of its own; launching submits the work again, each piece after those
- * that it waits for, and the launching stream goes on when all of it is over.
+ * built node by node. Instantiating makes a copy in an order in which it can be submitted
+ * (graph_launch.c); graph_edit.c asks about graphs and changes them.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/sim/internal.h"
-
-static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
 
 static bool have(const struct bp_sim_nodes *set, const struct bp_sim_node *node) {
     size_t i = 0;
@@ -55,21 +50,36 @@ int bp_sim_graph_new(struct bp_sim_graph **graph) {
     return 0;
 }
 
+void bp_sim_content_free(struct bp_sim_content *content) {
+    free(content->work);
+    if (content->child)
+        bp_sim_graph_free(content->child);
+}
+
 static void free_node(struct bp_sim_node *node) {
     bp_sim_nodes_clear(&node->after);
-    free(node->work);
+    bp_sim_content_free(&node->content);
     free(node);
 }
 
-int bp_sim_graph_add(struct bp_sim_graph *graph, struct bp_sim_work *work,
+struct bp_sim_content bp_sim_content_of(struct bp_sim_work *work) {
+    static const enum bp_sim_node_type types[] = {BP_SIM_NODE_COPY, BP_SIM_NODE_SET,
+                                                  BP_SIM_NODE_KERNEL, BP_SIM_NODE_HOST};
+    return (struct bp_sim_content){.type = types[work->kind], .work = work};
+}
+
+int bp_sim_graph_add(struct bp_sim_graph *graph, const struct bp_sim_content *content,
                      const struct bp_sim_nodes *after, struct bp_sim_node **added) {
+    static uint64_t last;
+    struct bp_sim_content mine = *content;
     struct bp_sim_node *node = calloc(1, sizeof *node);
     if (!node) {
-        free(work);
+        bp_sim_content_free(&mine);
         return cudaErrorMemoryAllocation;
     }
-    node->work = work;
+    node->content = mine;
     node->graph = graph;
+    node->id = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
     int error = bp_sim_nodes_join(&node->after, after);
     if (!error)
         error = append(&graph->nodes, node);
@@ -80,24 +90,20 @@ int bp_sim_graph_add(struct bp_sim_graph *graph, struct bp_sim_work *work,
     return error;
 }
 
-int bp_sim_graph_add_empty(struct bp_sim_graph *graph, const struct bp_sim_nodes *after,
-                           struct bp_sim_node **added) {
-    return graph ? bp_sim_graph_add(graph, NULL, after, added) : cudaErrorInvalidValue;
-}
-
-int bp_sim_graph_depend(struct bp_sim_graph *graph, struct bp_sim_node *const *from,
-                        struct bp_sim_node *const *to, size_t count) {
-    int error = 0;
-    for (size_t i = 0; i < count && !error; i++) {
-        if (from[i]->graph != graph || to[i]->graph != graph)
-            return cudaErrorInvalidValue;
-        error = bp_sim_nodes_add(&to[i]->after, from[i]);
-    }
-    return error;
+int bp_sim_graph_add_node(struct bp_sim_graph *graph, const struct bp_sim_content *content,
+                          const struct bp_sim_nodes *after, struct bp_sim_node **added) {
+    struct bp_sim_content mine = *content;
+    int error = graph ? 0 : cudaErrorInvalidValue;
+    for (size_t i = 0; i < after->count && !error; i++)
+        error = after->items[i]->graph == graph ? 0 : cudaErrorInvalidValue;
+    if (!error && mine.type == BP_SIM_NODE_GRAPH)
+        error = mine.child && mine.child != graph ? bp_sim_graph_copy(&mine.child, mine.child)
+                                                  : cudaErrorInvalidValue;
+    return error ? error : bp_sim_graph_add(graph, &mine, after, added);
 }
 
 /* Arguments lie within the work: pointers to them move with it. */
-static struct bp_sim_work *clone(const struct bp_sim_work *work) {
+struct bp_sim_work *bp_sim_work_clone(const struct bp_sim_work *work) {
     struct bp_sim_work *copy = malloc(work->size);
     if (!copy)
         return NULL;
@@ -111,20 +117,31 @@ static struct bp_sim_work *clone(const struct bp_sim_work *work) {
     return copy;
 }
 
-/* A copy of a node whose dependencies have been copied; NULL without memory. */
-static struct bp_sim_node *copy_node(struct bp_sim_graph *to, const struct bp_sim_node *node) {
-    struct bp_sim_work *work = node->work ? clone(node->work) : NULL;
+static int copy_content(struct bp_sim_content *to, const struct bp_sim_content *from) {
+    *to = *from;
+    if (from->work && !(to->work = bp_sim_work_clone(from->work)))
+        return cudaErrorMemoryAllocation;
+    to->child = NULL;
+    return from->child ? bp_sim_graph_copy(&to->child, from->child) : 0;
+}
+
+/* A copy of a node whose dependencies have been copied. */
+static int copy_node(struct bp_sim_graph *to, struct bp_sim_node *node) {
+    struct bp_sim_content content;
     struct bp_sim_nodes after = {0};
-    struct bp_sim_node *copy = NULL;
-    int error = node->work && !work ? cudaErrorMemoryAllocation : 0;
+    int error = copy_content(&content, &node->content);
     for (size_t i = 0; i < node->after.count && !error; i++)
         error = bp_sim_nodes_add(&after, node->after.items[i]->copy);
     if (error)
-        free(work);
+        bp_sim_content_free(&content);
     else
-        bp_sim_graph_add(to, work, &after, &copy);
+        error = bp_sim_graph_add(to, &content, &after, &node->copy);
+    if (!error) {
+        node->copy->origin = node->id;
+        node->copy->disabled = node->disabled;
+    }
     bp_sim_nodes_clear(&after);
-    return copy;
+    return error;
 }
 
 static bool is_ready(const struct bp_sim_node *node) {
@@ -143,35 +160,17 @@ static int copy_nodes(struct bp_sim_graph *to, const struct bp_sim_graph *from) 
         before = to->nodes.count;
         for (size_t i = 0; i < from->nodes.count; i++) {
             struct bp_sim_node *node = from->nodes.items[i];
-            if (is_ready(node) && !(node->copy = copy_node(to, node)))
-                return cudaErrorMemoryAllocation;
+            int error = is_ready(node) ? copy_node(to, node) : 0;
+            if (error)
+                return error;
         }
     }
     return to->nodes.count == from->nodes.count ? 0 : cudaErrorInvalidValue;
 }
 
-/* The first node that waits for another goes on in its stream, the first of all in the launching
- * one; the others have streams of their own. */
-static void number(struct bp_sim_graph *graph) {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        struct bp_sim_node *node = graph->nodes.items[i];
-        struct bp_sim_node *before = node->after.count ? node->after.items[0] : NULL;
-        if (before && !before->continued) {
-            before->continued = true;
-            node->stream = before->stream;
-        } else if (i) {
-            node->stream = bp_sim_stream_number();
-        }
-        if (node->work) {
-            node->work->graph = graph->id;
-            node->work->node = (uint64_t)graph->id << 32 | (i + 1);
-        }
-    }
-}
-
-int bp_sim_graph_clone(struct bp_sim_graph **result, const struct bp_sim_graph *graph) {
+int bp_sim_graph_copy(struct bp_sim_graph **result, const struct bp_sim_graph *graph) {
     struct bp_sim_graph *copy;
-    int error = graph ? bp_sim_graph_new(&copy) : cudaErrorInvalidValue;
+    int error = bp_sim_graph_new(&copy);
     if (error)
         return error;
     error = copy_nodes(copy, graph);
@@ -179,46 +178,30 @@ int bp_sim_graph_clone(struct bp_sim_graph **result, const struct bp_sim_graph *
         bp_sim_graph_free(copy);
         return error;
     }
-    number(copy);
     *result = copy;
     return 0;
 }
 
-static int launch_node(struct bp_sim_node *node, const struct bp_sim_stream *launching) {
-    static int (*const submit[])(struct bp_sim_work *, struct bp_sim_stream *) = {
-        bp_sim_copy_submit, bp_sim_set_submit, bp_sim_kernel_submit, bp_sim_host_submit};
-    struct bp_sim_stream branch = *launching;
-    if (node->stream)
-        branch.id = node->stream;
-    for (size_t i = 0; i < node->after.count; i++)
-        branch.end = later(branch.end, node->after.items[i]->end);
-    struct bp_sim_work *work = node->work ? clone(node->work) : NULL;
-    if (node->work && !work)
-        return cudaErrorMemoryAllocation;
-    int error = work ? submit[work->kind](work, &branch) : 0;
-    node->end = branch.end;
-    node->sequence = branch.sequence;
+int bp_sim_graph_clone(struct bp_sim_graph **copy, const struct bp_sim_graph *graph) {
+    int error = graph ? bp_sim_graph_copy(copy, graph) : cudaErrorInvalidValue;
+    if (!error)
+        bp_sim_graph_number(*copy);
     return error;
 }
 
-int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *handle) {
-    struct bp_sim_stream launching;
-    int error = graph ? bp_sim_ready() : cudaErrorInvalidValue;
-    struct bp_sim_stream *stream = error ? NULL : bp_sim_stream_get(handle);
-    if (!error && (!stream || stream->capture)) /* a graph within a graph is left out */
-        error = stream ? cudaErrorNotSupported : cudaErrorInvalidResourceHandle;
-    if (error)
-        return error;
-    bp_sim_stream_fork(stream, &launching);
-    uint64_t end = 0, sequence = 0;
-    for (size_t i = 0; i < graph->nodes.count && !error; i++) {
-        struct bp_sim_node *node = graph->nodes.items[i];
-        error = launch_node(node, &launching);
-        end = later(end, node->end);
-        sequence = later(sequence, node->sequence);
+int bp_sim_node_free(struct bp_sim_node *node) {
+    struct bp_sim_nodes *nodes = &node->graph->nodes;
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct bp_sim_node *other = nodes->items[i];
+        if (other == node)
+            continue;
+        bp_sim_graph_depend(node->graph, &node, &other, 1, false);
+        nodes->items[kept++] = other;
     }
-    bp_sim_stream_join(stream, end, sequence);
-    return error;
+    nodes->count = kept;
+    free_node(node);
+    return 0;
 }
 
 int bp_sim_graph_free(struct bp_sim_graph *graph) {
@@ -228,16 +211,5 @@ int bp_sim_graph_free(struct bp_sim_graph *graph) {
         free_node(graph->nodes.items[i]);
     bp_sim_nodes_clear(&graph->nodes);
     free(graph);
-    return 0;
-}
-
-int bp_sim_graph_nodes(const struct bp_sim_graph *graph, struct bp_sim_node **nodes,
-                       size_t *count) {
-    if (!graph || !count)
-        return cudaErrorInvalidValue;
-    for (size_t i = 0; nodes && i < *count; i++)
-        nodes[i] = i < graph->nodes.count ? graph->nodes.items[i] : NULL;
-    if (!nodes || *count > graph->nodes.count)
-        *count = graph->nodes.count;
     return 0;
 }

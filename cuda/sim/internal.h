@@ -87,12 +87,14 @@ struct bp_sim_work {
 /* graph.c */
 struct bp_sim_node {
     struct bp_sim_graph *graph;
-    struct bp_sim_work *work; /* NULL: does nothing */
+    struct bp_sim_content content;
     struct bp_sim_nodes after;
     struct bp_sim_node *copy; /* while the graph is copied */
+    uint64_t id, origin;      /* its number, and that of the node that it is a copy of */
     uint32_t stream;          /* that CUPTI names, 0 for the launching one */
     bool continued;           /* another node has its stream */
-    uint64_t end, sequence;   /* of the last launch */
+    bool disabled;
+    uint64_t end, sequence; /* of the last launch */
 };
 struct bp_sim_graph {
     struct bp_sim_nodes nodes;
@@ -101,9 +103,16 @@ struct bp_sim_graph {
 int bp_sim_nodes_add(struct bp_sim_nodes *set, struct bp_sim_node *node);
 int bp_sim_nodes_join(struct bp_sim_nodes *set, const struct bp_sim_nodes *more);
 void bp_sim_nodes_clear(struct bp_sim_nodes *set);
-/* Steals the work. */
-int bp_sim_graph_add(struct bp_sim_graph *graph, struct bp_sim_work *work,
+/* Steals the work and the child. */
+int bp_sim_graph_add(struct bp_sim_graph *graph, const struct bp_sim_content *content,
                      const struct bp_sim_nodes *after, struct bp_sim_node **added);
+struct bp_sim_content bp_sim_content_of(struct bp_sim_work *work);
+void bp_sim_content_free(struct bp_sim_content *content);
+/* A copy whose nodes are in an order in which they can be submitted; without streams and ids. */
+int bp_sim_graph_copy(struct bp_sim_graph **copy, const struct bp_sim_graph *graph);
+
+/* graph_launch.c: CUPTI's numbers for a graph and its children. */
+void bp_sim_graph_number(struct bp_sim_graph *graph);
 
 /* capture.c. An event that was recorded while its stream captured. The lock is held, but for
  * captured, which takes the work if the stream is capturing or the thread adds a node. */
@@ -115,6 +124,9 @@ int bp_sim_capture_record(const struct bp_sim_stream *stream, struct bp_sim_mark
 int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *event);
 void bp_sim_capture_leave(struct bp_sim_stream *stream);
 bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error);
+/* The same for what is no work of the device's own. */
+bool bp_sim_captured_as(struct bp_sim_stream *handle, const struct bp_sim_content *content,
+                        int *error);
 
 /* managed.c: where the pages of a region are, all on the host; NULL without memory. */
 signed char *bp_sim_managed_new(size_t size);
@@ -129,6 +141,7 @@ void bp_sim_queue_throttle(void);
 /* Does all work submitted up to and with this one. */
 void bp_sim_queue_run(uint64_t sequence);
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra);
+struct bp_sim_work *bp_sim_work_clone(const struct bp_sim_work *work);
 void bp_sim_work_do(struct bp_sim_work *work);
 
 /* stream.c: real streams for handles; the lock is held. NULL for a handle that is none. */
@@ -147,6 +160,10 @@ int bp_sim_stream_settle(struct bp_sim_stream *handle);
 uint32_t bp_sim_stream_number(void);
 void bp_sim_stream_fork(const struct bp_sim_stream *stream, struct bp_sim_stream *branch);
 void bp_sim_stream_join(struct bp_sim_stream *stream, uint64_t end, uint64_t sequence);
+
+/* An event of a graph: recorded at that time, or what a branch waits for. No lock is held. */
+void bp_sim_event_mark(struct bp_sim_event *event, const struct bp_sim_stream *branch);
+void bp_sim_event_await(const struct bp_sim_event *event, struct bp_sim_stream *branch);
 
 /* device.c: whether the driver's call within one of the runtime has an id of its own. */
 bool bp_sim_has_own_ids(void);

@@ -133,6 +133,14 @@ int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind) {
     return error;
 }
 
+/* Memory of a graph is there as soon as the graph is, and stays. */
+int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_stream *stream) {
+    int error = bp_sim_allocate(memory, size, BP_SIM_DEVICE), captured;
+    const struct bp_sim_content content = {
+        .type = BP_SIM_NODE_ALLOCATION, .memory = error ? NULL : *memory, .bytes = size};
+    return !error && bp_sim_captured_as(stream, &content, &captured) ? captured : error;
+}
+
 static int take(void *memory, bool registered, bool host, struct bp_sim_region *region) {
     int error = cudaErrorInvalidValue;
     bp_sim_lock(&state.lock);
@@ -179,10 +187,12 @@ static void unmap(void *data) {
 
 /* In the order of the stream: what was submitted before may still use it. */
 int bp_sim_free_async(void *memory, struct bp_sim_stream *stream) {
-    struct bp_sim_region region, *copy = malloc(sizeof *copy);
+    const struct bp_sim_content content = {.type = BP_SIM_NODE_RELEASE, .memory = memory};
     int error = bp_sim_ready();
-    if (!error)
-        error = copy ? take(memory, false, false, &region) : cudaErrorMemoryAllocation;
+    if (error || bp_sim_captured_as(stream, &content, &error))
+        return error;
+    struct bp_sim_region region, *copy = malloc(sizeof *copy);
+    error = copy ? take(memory, false, false, &region) : cudaErrorMemoryAllocation;
     if (error) {
         free(copy);
         return memory ? error : 0;

@@ -113,8 +113,13 @@ static void do_copy(const struct bp_sim_copy *copy) {
 }
 
 static void do_set(const struct bp_sim_set *set) {
-    for (size_t y = 0; y < set->height; y++)
-        memset(set->target + y * set->pitch, set->value, set->width);
+    size_t element = set->element > 1 ? set->element : 1;
+    for (size_t y = 0; y < set->height; y++) {
+        char *row = set->target + y * set->pitch;
+        memset(row, (int)set->value, set->width);
+        for (size_t x = 0; element > 1 && x + element <= set->width; x += element)
+            memcpy(row + x, &set->value, element);
+    }
 }
 
 void bp_sim_work_do(struct bp_sim_work *work) {

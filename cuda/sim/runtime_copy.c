@@ -134,7 +134,7 @@ API int cudaGetSymbolSize(size_t *size, const void *symbol) {
 
 static int fill(void *target, size_t pitch, int value, size_t width, size_t height, bool async,
                 bp_stream stream) {
-    struct bp_sim_set set = {target, pitch, width, height, value, async};
+    struct bp_sim_set set = {target, pitch, width, height, (unsigned)value, async, 1};
     return bp_sim_set(&set, stream);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcudart: stream capture and graphs. A node is added by the call that would do its work, while
- * the thread records.
+ * libcudart: stream capture, and graphs as a whole. CUDA 12.3 put data of the edges into several
+ * signatures, under names with a version; 13 has only those.
  */
 #include "cuda/sim/runtime.h"
 
@@ -11,6 +11,86 @@ CALL2(cudaStreamEndCapture, _ptsz, (bp_stream stream, struct bp_sim_graph **grap
       bp_sim_capture_end(STREAM(stream), graph))
 CALL2(cudaStreamIsCapturing, _ptsz, (bp_stream stream, int *status),
       bp_sim_capturing(STREAM(stream), status))
+
+#define GRAPH_AND_NODES struct bp_sim_graph **graph, struct bp_sim_node ***nodes
+
+/* Each of what is asked for may be NULL. */
+static int capture_info(bp_stream stream, int *status, uint64_t *id, GRAPH_AND_NODES,
+                        size_t *count) {
+    uint64_t number;
+    struct bp_sim_graph *captured;
+    struct bp_sim_nodes tail;
+    int error = bp_sim_capture_info(stream, &number, &captured, &tail);
+    if (error || !status)
+        return error ? error : cudaErrorInvalidValue;
+    *status = number != 0;
+    if (id)
+        *id = number;
+    if (graph)
+        *graph = captured;
+    if (nodes)
+        *nodes = tail.items;
+    if (count)
+        *count = tail.count;
+    return 0;
+}
+
+static int follow(bp_stream stream, struct bp_sim_node **nodes, size_t count, unsigned flags) {
+    const struct bp_sim_nodes after = {nodes, count};
+    return flags > 1 ? cudaErrorInvalidValue : bp_sim_capture_follow(stream, &after, flags == 1);
+}
+
+#define INFO_WITH_EDGES                                                                            \
+    (bp_stream stream, int *status, uint64_t *id, GRAPH_AND_NODES, const void **edges,             \
+     size_t *count)
+#define INFO_WITHOUT (bp_stream stream, int *status, uint64_t *id, GRAPH_AND_NODES, size_t *count)
+#define FOLLOW_WITH_EDGES                                                                          \
+    (bp_stream stream, struct bp_sim_node * *nodes, const void *edges, size_t count, unsigned flags)
+#define FOLLOW_WITHOUT (bp_stream stream, struct bp_sim_node * *nodes, size_t count, unsigned flags)
+/* Edges have no data here. */
+#define NO_EDGES(edges) ((edges) ? (void)(*(edges) = NULL) : (void)0)
+
+#if BP_SIM_CUDA >= 13
+CALL2(cudaStreamGetCaptureInfo, _ptsz, INFO_WITH_EDGES,
+      (NO_EDGES(edges), capture_info(STREAM(stream), status, id, graph, nodes, count)))
+CALL2(cudaStreamUpdateCaptureDependencies, _ptsz, FOLLOW_WITH_EDGES,
+      ((void)edges, follow(STREAM(stream), nodes, count, flags)))
+#else
+CALL2(cudaStreamGetCaptureInfo, _ptsz, (bp_stream stream, int *status, uint64_t *id),
+      capture_info(STREAM(stream), status, id, NULL, NULL, NULL))
+CALL2(cudaStreamGetCaptureInfo_v2, _ptsz, INFO_WITHOUT,
+      capture_info(STREAM(stream), status, id, graph, nodes, count))
+CALL2(cudaStreamUpdateCaptureDependencies, _ptsz, FOLLOW_WITHOUT,
+      follow(STREAM(stream), nodes, count, flags))
+#endif
+#if BP_SIM_CUDA == 12
+CALL2(cudaStreamGetCaptureInfo_v3, _ptsz, INFO_WITH_EDGES,
+      (NO_EDGES(edges), capture_info(STREAM(stream), status, id, graph, nodes, count)))
+CALL2(cudaStreamUpdateCaptureDependencies_v2, _ptsz, FOLLOW_WITH_EDGES,
+      ((void)edges, follow(STREAM(stream), nodes, count, flags)))
+#endif
+#if BP_SIM_CUDA >= 12
+CALL2(cudaStreamBeginCaptureToGraph, _ptsz,
+      (bp_stream stream, struct bp_sim_graph *graph, struct bp_sim_node **nodes, const void *edges,
+       size_t count, int mode),
+      ((void)edges, (void)mode,
+       bp_sim_capture_into(STREAM(stream), graph, &(struct bp_sim_nodes){nodes, count})))
+#endif
+
+/* Calls that a mode forbids while a stream captures are not refused. */
+static int exchange_mode(int *mode) {
+    static __thread int current;
+    int old = current;
+    if (!mode || *mode < 0 || *mode > 2)
+        return cudaErrorInvalidValue;
+    current = *mode;
+    *mode = old;
+    return 0;
+}
+
+API int cudaThreadExchangeStreamCaptureMode(int *mode) {
+    CALL(cudaThreadExchangeStreamCaptureMode, exchange_mode(mode));
+}
 
 API int cudaGraphCreate(struct bp_sim_graph **graph, unsigned flags) {
     (void)flags;
@@ -44,112 +124,77 @@ CALL2(cudaGraphLaunch, _ptsz, (struct bp_sim_graph * executable, bp_stream strea
 CALL2(cudaGraphUpload, _ptsz, (struct bp_sim_graph * executable, bp_stream stream),
       ((void)executable, (void)STREAM(stream), bp_sim_ready()))
 
-API int cudaGraphGetNodes(struct bp_sim_graph *graph, struct bp_sim_node **nodes, size_t *count) {
-    CALL(cudaGraphGetNodes, bp_sim_graph_nodes(graph, nodes, count));
-}
-
-#define NODE                                                                                       \
-    struct bp_sim_node **node, struct bp_sim_graph *graph, struct bp_sim_node **after, size_t count
-#define AFTER (&(struct bp_sim_nodes){after, count})
-
-/* With `submit` between, which finds that the thread records. */
-static int end(struct bp_sim_node **node, int error, int submitted) {
-    return bp_sim_record_end(node, error ? error : submitted);
-}
-#define RECORD(submit)                                                                             \
-    int error = bp_sim_record_begin(graph, AFTER);                                                 \
-    return end(node, error, error ? 0 : (submit))
-
-struct kernel_node {
-    const void *stub;
-    struct bp_sim_dim3 grid, block;
-    unsigned shared;
-    void **args, **extra;
+#if BP_SIM_CUDA >= 12
+struct instantiate_parameters {
+    uint64_t flags;
+    bp_stream stream;
+    struct bp_sim_node *failed;
+    int result; /* 1: see the error, 2: a circle */
 };
 
-static int add_kernel(NODE, const struct kernel_node *p) {
-    struct bp_sim_launch launch = {p->stub, p->grid, p->block, p->shared, p->args};
-    RECORD(bp_sim_launch(&launch, NULL));
+static int instantiate(struct bp_sim_graph **executable, struct bp_sim_graph *graph,
+                       struct instantiate_parameters *p) {
+    int error = bp_sim_graph_clone(executable, graph);
+    p->failed = NULL;
+    p->result = !error ? 0 : error == cudaErrorInvalidValue ? 2 : 1;
+    return error;
 }
 
-API int cudaGraphAddKernelNode(NODE, const struct kernel_node *parameters) {
-    CALL(cudaGraphAddKernelNode, add_kernel(node, graph, after, count, parameters));
-}
+CALL2(cudaGraphInstantiateWithParams, _ptsz,
+      (struct bp_sim_graph * *executable, struct bp_sim_graph *graph,
+       struct instantiate_parameters *parameters),
+      ((void)ptds_, instantiate(executable, graph, parameters)))
 
-static int add_copy(NODE, struct bp_sim_copy *copy) {
-    copy->async = true;
-    RECORD(bp_sim_copy(copy, NULL));
-}
-
-static int add_copy_3d(NODE, const struct bp_cuda_copy3d *p) {
-    struct bp_sim_copy copy;
-    int error = bp_sim_copy_of_3d(&copy, p);
-    return error ? error : add_copy(node, graph, after, count, &copy);
-}
-
-API int cudaGraphAddMemcpyNode(NODE, const struct bp_cuda_copy3d *parameters) {
-    CALL(cudaGraphAddMemcpyNode, add_copy_3d(node, graph, after, count, parameters));
-}
-
-API int cudaGraphAddMemcpyNode1D(NODE, void *target, const void *source, size_t size, int kind) {
-    struct bp_sim_copy copy = {.target = target,
-                               .source = source,
-                               .width = size,
-                               .height = 1,
-                               .depth = 1,
-                               .direction = kind};
-    CALL(cudaGraphAddMemcpyNode1D, add_copy(node, graph, after, count, &copy));
-}
-
-struct set_node {
-    char *target;
-    size_t pitch;
-    unsigned value, element;
-    size_t width, height;
+struct update_result {
+    int result;
+    struct bp_sim_node *node, *from;
 };
 
-static int add_set(NODE, const struct set_node *p) {
-    unsigned same = (p->value & 0xff) * (p->element == 4   ? 0x1010101u
-                                         : p->element == 2 ? 0x101
-                                                           : 1);
-    struct bp_sim_set set = {p->target, p->pitch,      p->width * p->element,
-                             p->height, (int)p->value, true};
-    if (p->value != same)
-        return cudaErrorNotSupported; /* fills with one byte alone */
-    RECORD(bp_sim_set(&set, NULL));
+static int update(struct bp_sim_graph *executable, struct bp_sim_graph *graph,
+                  struct update_result *to) {
+    *to = (struct update_result){.result = 1};
+    return bp_sim_graph_update(executable, graph, &to->result, &to->node);
 }
 
-API int cudaGraphAddMemsetNode(NODE, const struct set_node *parameters) {
-    CALL(cudaGraphAddMemsetNode, add_set(node, graph, after, count, parameters));
+API int cudaGraphExecUpdate(struct bp_sim_graph *executable, struct bp_sim_graph *graph,
+                            struct update_result *result) {
+    CALL(cudaGraphExecUpdate, update(executable, graph, result));
 }
 
-struct host_node {
-    void (*function)(void *);
-    void *data;
-};
-
-static int add_host(NODE, const struct host_node *p) {
-    RECORD(bp_sim_host_function(p->function, p->data, NULL));
-}
-
-API int cudaGraphAddHostNode(NODE, const struct host_node *parameters) {
-    CALL(cudaGraphAddHostNode, add_host(node, graph, after, count, parameters));
-}
-
-API int cudaGraphAddEmptyNode(NODE) {
-    CALL(cudaGraphAddEmptyNode, bp_sim_graph_add_empty(graph, AFTER, node));
-}
-
-/* CUDA 13 has data of the edges before their number. */
-#if BP_SIM_CUDA >= 13
-API int cudaGraphAddDependencies(struct bp_sim_graph *graph, struct bp_sim_node **from,
-                                 struct bp_sim_node **to, const void *data, size_t count) {
-    CALL(cudaGraphAddDependencies,
-         data ? cudaErrorNotSupported : bp_sim_graph_depend(graph, from, to, count));
+API int cudaGraphExecGetFlags(struct bp_sim_graph *executable, uint64_t *flags) {
+    *flags = 0;
+    CALL(cudaGraphExecGetFlags, executable ? 0 : cudaErrorInvalidValue);
 }
 #else
-API int cudaGraphAddDependencies(struct bp_sim_graph *graph, struct bp_sim_node **from,
-                                 struct bp_sim_node **to, size_t count) {
-    CALL(cudaGraphAddDependencies, bp_sim_graph_depend(graph, from, to, count));
+API int cudaGraphExecUpdate(struct bp_sim_graph *executable, struct bp_sim_graph *graph,
+                            struct bp_sim_node **failed, int *result) {
+    *result = 1;
+    CALL(cudaGraphExecUpdate, bp_sim_graph_update(executable, graph, result, failed));
 }
 #endif
+
+static int enable(struct bp_sim_graph *executable, struct bp_sim_node *node, unsigned on) {
+    struct bp_sim_node *mine = bp_sim_graph_find(executable, node);
+    if (!mine || bp_sim_node_content(mine)->type > BP_SIM_NODE_SET)
+        return cudaErrorInvalidValue;
+    *bp_sim_node_disabled(mine) = !on;
+    return 0;
+}
+
+API int cudaGraphNodeSetEnabled(struct bp_sim_graph *executable, struct bp_sim_node *node,
+                                unsigned on) {
+    CALL(cudaGraphNodeSetEnabled, enable(executable, node, on));
+}
+
+static int is_enabled(struct bp_sim_graph *executable, struct bp_sim_node *node, unsigned *on) {
+    struct bp_sim_node *mine = bp_sim_graph_find(executable, node);
+    if (!mine)
+        return cudaErrorInvalidValue;
+    *on = !*bp_sim_node_disabled(mine);
+    return 0;
+}
+
+API int cudaGraphNodeGetEnabled(struct bp_sim_graph *executable, struct bp_sim_node *node,
+                                unsigned *on) {
+    CALL(cudaGraphNodeGetEnabled, is_enabled(executable, node, on));
+}

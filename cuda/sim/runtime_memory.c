@@ -62,7 +62,7 @@ API int cudaMalloc3D(struct bp_cuda_pitched *memory, struct bp_cuda_size size) {
 }
 
 CALL2(cudaMallocAsync, _ptsz, (void **memory, size_t size, bp_stream stream),
-      ((void)STREAM(stream), bp_sim_allocate(memory, size, BP_SIM_DEVICE)))
+      bp_sim_allocate_async(memory, size, STREAM(stream)))
 
 CALL2(cudaFreeAsync, _ptsz, (void *memory, bp_stream stream),
       bp_sim_free_async(memory, STREAM(stream)))

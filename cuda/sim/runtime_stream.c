@@ -8,6 +8,7 @@
 
 #define NON_BLOCKING 1
 #define DISABLE_TIMING 2
+#define EXTERNAL 1 /* to the graph that the stream captures */
 
 API int cudaStreamCreate(bp_stream *stream) {
     CALL(cudaStreamCreate, bp_sim_stream_new(stream, false, 0));
@@ -28,7 +29,7 @@ API int cudaStreamDestroy(bp_stream stream) {
 CALL2(cudaStreamSynchronize, _ptsz, (bp_stream stream), bp_sim_stream_synchronize(STREAM(stream)))
 CALL2(cudaStreamQuery, _ptsz, (bp_stream stream), bp_sim_stream_query(STREAM(stream)))
 CALL2(cudaStreamWaitEvent, _ptsz, (bp_stream stream, struct bp_sim_event *event, unsigned flags),
-      ((void)flags, bp_sim_stream_wait(STREAM(stream), event)))
+      bp_sim_stream_wait(STREAM(stream), event, flags &EXTERNAL))
 CALL2(cudaStreamGetFlags, _ptsz, (bp_stream stream, unsigned *flags),
       bp_sim_stream_about(STREAM(stream), flags, NULL))
 CALL2(cudaStreamGetPriority, _ptsz, (bp_stream stream, int *priority),
@@ -47,10 +48,10 @@ API int cudaEventDestroy(struct bp_sim_event *event) {
 }
 
 CALL2(cudaEventRecord, _ptsz, (struct bp_sim_event * event, bp_stream stream),
-      bp_sim_event_record(event, STREAM(stream)))
+      bp_sim_event_record(event, STREAM(stream), false))
 CALL2(cudaEventRecordWithFlags, _ptsz,
       (struct bp_sim_event * event, bp_stream stream, unsigned flags),
-      ((void)flags, bp_sim_event_record(event, STREAM(stream))))
+      bp_sim_event_record(event, STREAM(stream), flags &EXTERNAL))
 
 API int cudaEventSynchronize(struct bp_sim_event *event) {
     CALL(cudaEventSynchronize, bp_sim_event_synchronize(event));

@@ -156,6 +156,7 @@ struct bp_sim_region {
 BP_SIM_EXPORT int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind);
 BP_SIM_EXPORT int bp_sim_free(void *memory, bool host);
 struct bp_sim_stream;
+BP_SIM_EXPORT int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_free_async(void *memory, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_register(void *memory, size_t size);
 BP_SIM_EXPORT int bp_sim_unregister(void *memory);
@@ -177,11 +178,15 @@ BP_SIM_EXPORT int bp_sim_stream_new(struct bp_sim_stream **stream, bool nonblock
 BP_SIM_EXPORT int bp_sim_stream_free(struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_stream_synchronize(struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_stream_query(struct bp_sim_stream *stream);
-BP_SIM_EXPORT int bp_sim_stream_wait(struct bp_sim_stream *stream, struct bp_sim_event *event);
+/* external: in a stream that captures, a node that waits for, or records, the event when the graph
+ * is launched. */
+BP_SIM_EXPORT int bp_sim_stream_wait(struct bp_sim_stream *stream, struct bp_sim_event *event,
+                                     bool external);
 BP_SIM_EXPORT int bp_sim_stream_about(struct bp_sim_stream *stream, unsigned *flags, int *priority);
 BP_SIM_EXPORT int bp_sim_event_new(struct bp_sim_event **event, bool timing);
 BP_SIM_EXPORT int bp_sim_event_free(struct bp_sim_event *event);
-BP_SIM_EXPORT int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *stream,
+                                      bool external);
 BP_SIM_EXPORT int bp_sim_event_synchronize(struct bp_sim_event *event);
 BP_SIM_EXPORT int bp_sim_event_query(struct bp_sim_event *event);
 BP_SIM_EXPORT int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from,
@@ -201,8 +206,9 @@ struct bp_sim_copy {
 struct bp_sim_set {
     char *target;
     size_t pitch, width, height;
-    int value;
+    unsigned value;
     bool async;
+    unsigned element; /* bytes of the value: 2, 4, else 1 */
 };
 BP_SIM_EXPORT int bp_sim_copy(const struct bp_sim_copy *copy, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_set(const struct bp_sim_set *set, struct bp_sim_stream *stream);
@@ -234,30 +240,88 @@ BP_SIM_EXPORT int bp_sim_symbol_at(const void *shadow, void **memory, size_t *si
 /* For CPU functions of kernels that use a variable. */
 BP_SIM_EXPORT void *bp_sim_symbol(const char *name);
 
-/* graph.c, capture.c */
+/* graph*.c, capture.c. The numbers of the types are CUDA's. */
+enum bp_sim_node_type {
+    BP_SIM_NODE_KERNEL,
+    BP_SIM_NODE_COPY,
+    BP_SIM_NODE_SET,
+    BP_SIM_NODE_HOST,
+    BP_SIM_NODE_GRAPH,
+    BP_SIM_NODE_EMPTY,
+    BP_SIM_NODE_WAIT,
+    BP_SIM_NODE_RECORD,
+    BP_SIM_NODE_ALLOCATION = 10,
+    BP_SIM_NODE_RELEASE,
+};
 struct bp_sim_graph;
 struct bp_sim_node;
+struct bp_sim_work;
 struct bp_sim_nodes {
     struct bp_sim_node **items;
     size_t count;
 };
+struct bp_sim_content {
+    enum bp_sim_node_type type;
+    struct bp_sim_work *work;   /* KERNEL, COPY, SET, HOST */
+    struct bp_sim_graph *child; /* GRAPH */
+    struct bp_sim_event *event; /* WAIT, RECORD */
+    void *memory;               /* ALLOCATION, RELEASE */
+    size_t bytes;
+};
 BP_SIM_EXPORT int bp_sim_capture_begin(struct bp_sim_stream *stream);
+/* Into a graph that exists; the first node waits for some of its nodes. */
+BP_SIM_EXPORT int bp_sim_capture_into(struct bp_sim_stream *stream, struct bp_sim_graph *graph,
+                                      const struct bp_sim_nodes *after);
 BP_SIM_EXPORT int bp_sim_capture_end(struct bp_sim_stream *stream, struct bp_sim_graph **graph);
 BP_SIM_EXPORT int bp_sim_capturing(struct bp_sim_stream *stream, int *status);
+/* What a capturing stream's next node waits for, valid until then; id 0 if it does not capture. */
+BP_SIM_EXPORT int bp_sim_capture_info(struct bp_sim_stream *stream, uint64_t *id,
+                                      struct bp_sim_graph **graph, struct bp_sim_nodes *tail);
+BP_SIM_EXPORT int bp_sim_capture_follow(struct bp_sim_stream *stream,
+                                        const struct bp_sim_nodes *after, bool replace);
 BP_SIM_EXPORT int bp_sim_graph_new(struct bp_sim_graph **graph);
 BP_SIM_EXPORT int bp_sim_graph_clone(struct bp_sim_graph **copy, const struct bp_sim_graph *graph);
 BP_SIM_EXPORT int bp_sim_graph_launch(struct bp_sim_graph *graph, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_graph_free(struct bp_sim_graph *graph);
-/* As cudaGraphGetNodes. */
-BP_SIM_EXPORT int bp_sim_graph_nodes(const struct bp_sim_graph *graph, struct bp_sim_node **nodes,
-                                     size_t *count);
-BP_SIM_EXPORT int bp_sim_graph_depend(struct bp_sim_graph *graph, struct bp_sim_node *const *from,
-                                      struct bp_sim_node *const *to, size_t count);
-BP_SIM_EXPORT int bp_sim_graph_add_empty(struct bp_sim_graph *graph,
-                                         const struct bp_sim_nodes *after,
-                                         struct bp_sim_node **added);
-/* Between these a copy, launch or fill of this thread becomes a node instead of being done. */
+/* Adds what is no work of the device's own; a child graph is copied. */
+BP_SIM_EXPORT int bp_sim_graph_add_node(struct bp_sim_graph *graph,
+                                        const struct bp_sim_content *content,
+                                        const struct bp_sim_nodes *after,
+                                        struct bp_sim_node **added);
+/* Between these a copy, launch or fill of this thread becomes a node, or what an existing node does
+ * (again: the node), instead of being done. */
 BP_SIM_EXPORT int bp_sim_record_begin(struct bp_sim_graph *graph, const struct bp_sim_nodes *after);
+BP_SIM_EXPORT int bp_sim_record_again(struct bp_sim_node *node);
 BP_SIM_EXPORT int bp_sim_record_end(struct bp_sim_node **added, int error);
+
+/* graph_edit.c: as cudaGraphGetNodes has it, count is the room and becomes the number; without
+ * nodes, the number of all. */
+BP_SIM_EXPORT int bp_sim_graph_nodes(const struct bp_sim_graph *graph, struct bp_sim_node **nodes,
+                                     size_t *count, bool roots);
+BP_SIM_EXPORT int bp_sim_graph_edges(const struct bp_sim_graph *graph, struct bp_sim_node **from,
+                                     struct bp_sim_node **to, size_t *count);
+BP_SIM_EXPORT int bp_sim_node_neighbours(const struct bp_sim_node *node, struct bp_sim_node **nodes,
+                                         size_t *count, bool before);
+BP_SIM_EXPORT int bp_sim_graph_depend(struct bp_sim_graph *graph, struct bp_sim_node *const *from,
+                                      struct bp_sim_node *const *to, size_t count, bool on);
+BP_SIM_EXPORT int bp_sim_node_free(struct bp_sim_node *node);
+/* The copy of a node within a clone or an executable graph; NULL if there is none. */
+BP_SIM_EXPORT struct bp_sim_node *bp_sim_graph_find(const struct bp_sim_graph *graph,
+                                                    const struct bp_sim_node *node);
+BP_SIM_EXPORT struct bp_sim_content *bp_sim_node_content(struct bp_sim_node *node);
+BP_SIM_EXPORT bool *bp_sim_node_disabled(struct bp_sim_node *node);
+/* Puts another child into a node; the same shape, or it fails. */
+BP_SIM_EXPORT int bp_sim_node_set_child(struct bp_sim_node *node, const struct bp_sim_graph *child);
+/* Puts the nodes of a graph of the same shape into an executable one; otherwise result is CUDA's
+ * number of the reason, and the node. */
+BP_SIM_EXPORT int bp_sim_graph_update(struct bp_sim_graph *executable,
+                                      const struct bp_sim_graph *graph, int *result,
+                                      struct bp_sim_node **culprit);
+/* What work of a node is; NULL if it is none such. */
+BP_SIM_EXPORT const struct bp_sim_launch *bp_sim_content_launch(const struct bp_sim_content *of);
+BP_SIM_EXPORT const struct bp_sim_copy *bp_sim_content_copy(const struct bp_sim_content *of);
+BP_SIM_EXPORT const struct bp_sim_set *bp_sim_content_set(const struct bp_sim_content *of);
+BP_SIM_EXPORT bool bp_sim_content_host(const struct bp_sim_content *of, void (**function)(void *),
+                                       void **data);
 
 #endif

@@ -217,11 +217,19 @@ static int get_both(struct bp_sim_stream *handle, const struct bp_sim_event *eve
     return 0;
 }
 
-int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event) {
+/* An event from outside the graph: a node. */
+static int external_node(struct bp_sim_stream *stream, struct bp_sim_event *event,
+                         enum bp_sim_node_type type) {
+    const struct bp_sim_content content = {.type = type, .event = event};
+    int error;
+    return bp_sim_captured_as(stream, &content, &error) ? error : cudaErrorInvalidValue;
+}
+
+int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event, bool external) {
     struct bp_sim_stream *stream;
     int error = get_both(handle, event, &stream);
-    if (error)
-        return error;
+    if (error || external)
+        return error ? error : external_node(stream, event, BP_SIM_NODE_WAIT);
     bp_sim_lock(&bp_sim_model.lock);
     if (event->captured.capture || stream->capture) {
         error = bp_sim_capture_wait(stream, &event->captured);
@@ -265,11 +273,11 @@ int bp_sim_event_free(struct bp_sim_event *event) {
     return 0;
 }
 
-int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle) {
+int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle, bool external) {
     struct bp_sim_stream *stream;
     int error = get_both(handle, event, &stream);
-    if (error)
-        return error;
+    if (error || external)
+        return error ? error : external_node(stream, event, BP_SIM_NODE_RECORD);
     bp_sim_lock(&bp_sim_model.lock);
     error = bp_sim_capture_record(stream, &event->captured);
     if (!stream->capture) {
@@ -279,6 +287,21 @@ int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle
     }
     bp_sim_unlock(&bp_sim_model.lock);
     return error;
+}
+
+void bp_sim_event_mark(struct bp_sim_event *event, const struct bp_sim_stream *branch) {
+    bp_sim_lock(&bp_sim_model.lock);
+    event->end = later(bp_sim_now(), branch->end);
+    event->sequence = branch->sequence;
+    event->recorded = true;
+    bp_sim_unlock(&bp_sim_model.lock);
+}
+
+void bp_sim_event_await(const struct bp_sim_event *event, struct bp_sim_stream *branch) {
+    bp_sim_lock(&bp_sim_model.lock);
+    branch->end = later(branch->end, event->end);
+    branch->sequence = later(branch->sequence, event->sequence);
+    bp_sim_unlock(&bp_sim_model.lock);
 }
 
 int bp_sim_event_synchronize(struct bp_sim_event *event) {

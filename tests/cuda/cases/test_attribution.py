@@ -106,6 +106,31 @@ def graphs_over_several_streams():
 
 
 @timed
+def graphs_within_graphs():
+    """Beside the upload and the kernels of the child runs a kernel of the parent."""
+    for subject in ("cuda_graphs", "cuda_graphs_11", "cuda_graphs_13"):
+        run, report = compare("child", subject=subject)
+        equal("kernels", run.truth.kernels, 36)
+        equal("copies", report["transfers"]["h2d"]["count"], 12)
+        check(run.truth.wait + run.truth.transfer < 12 * 0.0065, "one after the other")
+
+
+@timed
+def graphs_that_are_updated():
+    run, report = compare("update", subject="cuda_graphs")
+    equal("kernels", run.truth.kernels, 12 * 4)
+    equal("copies", report["transfers"]["d2h"]["count"], 12)
+    equal("updates", run.truth.named["cudaGraphExecUpdate"], 11)
+
+
+@timed
+def events_between_graphs_and_streams():
+    run, report = compare("events", subject="cuda_graphs")
+    check(run.truth.wait > 12 * 0.0029, "nothing waited for the graph")
+    equal("copies", report["transfers"]["d2h"]["count"], 12)
+
+
+@timed
 def a_long_kernel_within_a_graph():
     """Its record comes long after the ones of the graph's other nodes."""
     _, report = compare("long", subject="cuda_graphs")

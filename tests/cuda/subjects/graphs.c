@@ -25,6 +25,24 @@ struct kernel_node {
 int cudaGraphCreate(graph_t *graph, unsigned flags);
 int cudaGraphAddKernelNode(NODE, const struct kernel_node *parameters);
 int cudaGraphAddMemcpyNode1D(NODE, void *target, const void *source, size_t size, int kind);
+int cudaGraphAddChildGraphNode(NODE, graph_t child);
+int cudaGraphAddEventWaitNode(NODE, event_t event);
+int cudaGraphAddEventRecordNode(NODE, event_t event);
+#if BP_SIM_CUDA >= 12
+struct update {
+    int result;
+    node_t node, from;
+};
+int cudaGraphExecUpdate(graph_t executable, graph_t graph, struct update *result);
+#else
+struct update {
+    int result;
+    node_t node;
+};
+int cudaGraphExecUpdate(graph_t executable, graph_t graph, node_t *node, int *result);
+#    define cudaGraphExecUpdate(executable, graph, to)                                             \
+        cudaGraphExecUpdate(executable, graph, &(to)->node, &(to)->result)
+#endif
 
 static struct {
     char *pinned, *result, *device, *other;
@@ -102,6 +120,63 @@ static void run(graph_t graph, int rounds) {
     MUST(cudaGraphExecDestroy(executable));
 }
 
+/* A kernel beside a graph of its own: two kernels, and a copy up beside them. */
+static graph_t nest(void) {
+    graph_t child, graph;
+    node_t up, first, inner, own, down;
+    MUST(cudaGraphCreate(&child, 0));
+    first = add_kernel(child, NULL, 0, 1);
+    add_kernel(child, &first, 1, 3);
+    MUST(cudaGraphAddMemcpyNode1D(&up, child, NULL, 0, state.device, state.pinned, BYTES, H2D));
+    MUST(cudaGraphCreate(&graph, 0));
+    own = add_kernel(graph, NULL, 0, 2);
+    MUST(cudaGraphAddChildGraphNode(&inner, graph, NULL, 0, child));
+    MUST(cudaGraphDestroy(child));
+    MUST(cudaGraphAddMemcpyNode1D(&down, graph, (node_t[]){own, inner}, 2, state.result,
+                                  state.device, BYTES, D2H));
+    return graph;
+}
+
+/* The same graph, captured anew each time and put into the executable one. */
+static void update(void) {
+    graph_t executable = NULL;
+    struct update result;
+    for (int i = 0; i < ROUNDS; i++) {
+        graph_t graph = capture();
+        if (executable)
+            MUST(cudaGraphExecUpdate(executable, graph, &result));
+        else
+            MUST(cudaGraphInstantiate(&executable, graph, 0));
+        MUST(cudaGraphDestroy(graph));
+        MUST(cudaGraphLaunch(executable, state.two));
+        MUST(cudaStreamSynchronize(state.two));
+        CHECK(state.result[0] == 7, "not copied");
+        state.result[0] = 0;
+    }
+    MUST(cudaGraphExecDestroy(executable));
+}
+
+/* A graph that waits for a copy of another stream, and a copy that waits for the graph. */
+static void events(void) {
+    graph_t graph, executable;
+    node_t wait, kernel, record;
+    MUST(cudaGraphCreate(&graph, 0));
+    MUST(cudaGraphAddEventWaitNode(&wait, graph, NULL, 0, state.copied));
+    kernel = add_kernel(graph, &wait, 1, 3);
+    MUST(cudaGraphAddEventRecordNode(&record, graph, &kernel, 1, state.computed));
+    MUST(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+        MUST(cudaEventRecord(state.copied, state.one));
+        MUST(cudaGraphLaunch(executable, state.two));
+        MUST(cudaStreamWaitEvent(state.one, state.computed, 0));
+        MUST(cudaMemcpyAsync(state.result, state.device, BYTES, D2H, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+    }
+    MUST(cudaGraphExecDestroy(executable));
+    MUST(cudaGraphDestroy(graph));
+}
+
 /* What was recorded into a graph that is never launched, then copies until the end. */
 static void capture_only(void) {
     struct timespec begin, now;
@@ -119,6 +194,12 @@ int main(int argc, char **argv) {
     prepare();
     if (!strcmp(mode, "manual"))
         run(build(3), ROUNDS);
+    else if (!strcmp(mode, "child"))
+        run(nest(), ROUNDS);
+    else if (!strcmp(mode, "update"))
+        update();
+    else if (!strcmp(mode, "events"))
+        events();
     else if (!strcmp(mode, "captured"))
         capture_only();
     else if (!strcmp(mode, "long"))
