@@ -105,7 +105,7 @@ static int check_use(const struct bp_report_settings *settings, const struct use
 
 static int check_uses(const struct bp_report_settings *settings, struct bp_error *error) {
     bool projects = settings->scale || settings->budget_s > 0;
-    unsigned named = FUNCTION | TASK | FOUND | (settings->csv ? TABLES & ~PROJECTION : 0);
+    unsigned named = FUNCTION | TASK | FOUND | JSON | (settings->csv ? TABLES & ~PROJECTION : 0);
     const struct use uses[] = {
         {"by", !is_by(settings, BP_OVERVIEW), TABLES & ~(PROJECTION | ALL_TABLES), "tables"},
         {"top", settings->top, TABLES, "tables"},

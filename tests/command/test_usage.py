@@ -83,6 +83,7 @@ class Usage(CommandTest):
                           ["--by", "thread", "--drop-outliers", "--outliers", "3"],
                           ["--by", "group", "--csv", "--search", "x"], ["--csv", "--sort", "calls"],
                           ["--search", "x", "--sort", "calls"], ["--json", "--sort", "calls"],
+                          ["--json", "--search", "x"],
                           ["--tree", "--drop-outliers", "--outliers", "3"]):
             with self.subTest(arguments):
                 result = self.battprof("report", *arguments)
