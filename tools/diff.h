@@ -50,6 +50,7 @@ struct bp_diff_row {
     enum bp_diff_kind kind;
     const char *name;
     const struct bp_function *function; /* one of the runs'; NULL in other rows */
+    enum bp_category category;          /* of a cause: a function, copies, a kernel, idle time */
     struct bp_diff_value *values;       /* by run */
     bool in_old;
     bool in_new;

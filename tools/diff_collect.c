@@ -29,8 +29,9 @@ struct collector {
     size_t key_size;
 };
 
-static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kind kind,
-                                   const char *name, const struct bp_function *function) {
+/* One function may be of several kinds, and a kernel of two categories. */
+static struct bp_diff_row *put(struct collector *collector, enum bp_diff_kind kind, uint32_t sort,
+                               const char *name, const struct bp_function *function) {
     struct bp_diff *diff = collector->diff;
     const char *texts[] = {name, function ? function->module : "",
                            function ? function->library : ""};
@@ -43,7 +44,7 @@ static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kin
     }
     char *to = collector->key;
     *to++ = (char)kind;
-    *to++ = (char)(function ? function->kind : 0);
+    *to++ = (char)sort;
     for (int i = 0; i < 3; i++)
         to = stpcpy(to, texts[i]) + 1;
     uint32_t number = bp_table_put(&collector->table, collector->key, size);
@@ -53,8 +54,14 @@ static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kin
     row->kind = kind;
     row->name = name;
     row->function = function;
+    row->category = function ? function->category : BP_FRAMEWORK;
     row->values = bp_alloc(diff->run_count, sizeof(*row->values));
     return row;
+}
+
+static struct bp_diff_row *put_row(struct collector *collector, enum bp_diff_kind kind,
+                                   const char *name, const struct bp_function *function) {
+    return put(collector, kind, function ? function->kind : 0, name, function);
 }
 
 /* Where calls are so long that a lost slice would not stand out, or where there are none, any may
@@ -178,8 +185,9 @@ static void add_transfers(struct collector *collector, uint32_t run) {
     for (uint32_t i = 0; i < model->transfer_count; i++) {
         const struct bp_model_transfer *transfer = &model->transfers[i];
         const char *name = names[transfer->direction < 5 ? transfer->direction : 4];
-        struct bp_diff_value *value =
-            &put_row(collector, BP_DIFF_TRANSFER, name, NULL)->values[run];
+        struct bp_diff_row *row = put_row(collector, BP_DIFF_TRANSFER, name, NULL);
+        struct bp_diff_value *value = &row->values[run];
+        row->category = BP_TRANSFER;
         value->s += transfer->exposed_s;
         value->likely_s += transfer->exposed_s;
         value->wall_s += transfer->exposed_s * rate;
@@ -188,17 +196,22 @@ static void add_transfers(struct collector *collector, uint32_t run) {
     }
 }
 
+/* What is waited for a kernel is the category's that launched it. */
 static void add_kernels(struct collector *collector, uint32_t run) {
     const struct bp_model *model = collector->diff->runs[run].model;
-    double rate = wall_rate(model->kernel_wait_wall_s + model->dsl_kernel_wait_wall_s,
-                            model->kernel_wait_s + model->dsl_kernel_wait_s);
+    double rates[] = {
+        [BP_DSL] = wall_rate(model->dsl_kernel_wait_wall_s, model->dsl_kernel_wait_s),
+        [BP_FRAMEWORK] = wall_rate(model->kernel_wait_wall_s, model->kernel_wait_s),
+    };
     for (uint32_t i = 0; i < model->kernel_count; i++) {
         const struct bp_model_kernel *kernel = &model->kernels[i];
-        struct bp_diff_value *value =
-            &put_row(collector, BP_DIFF_KERNEL, kernel->name, NULL)->values[run];
+        enum bp_category category = kernel->dsl ? BP_DSL : BP_FRAMEWORK;
+        struct bp_diff_row *row = put(collector, BP_DIFF_KERNEL, category, kernel->name, NULL);
+        struct bp_diff_value *value = &row->values[run];
+        row->category = category;
         value->s += kernel->device_s;
         value->likely_s += kernel->device_s;
-        value->wall_s += kernel->wait_s * rate;
+        value->wall_s += kernel->wait_s * rates[category];
         value->count += kernel->count;
     }
 }
@@ -262,6 +275,7 @@ static void join_moved(struct bp_diff *diff) {
             gone->values[k] = moved->values[k];
         gone->in_new = true;
         gone->function = moved->function;
+        gone->category = moved->category;
         moved->in_new = false;
     }
 }

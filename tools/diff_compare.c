@@ -281,13 +281,10 @@ static bool is_cause(const struct bp_diff_row *row) {
 }
 
 static void add_net(struct bp_diff *diff, const struct bp_diff_row *row) {
-    enum bp_category category = row->function                   ? row->function->category
-                                : row->kind == BP_DIFF_TRANSFER ? BP_TRANSFER
-                                                                : BP_FRAMEWORK;
     diff->differences++;
     diff->slower_or_faster |= row->time_differs;
     diff->net_s += row->wall_change_s;
-    diff->category_net_s[category] += row->wall_change_s;
+    diff->category_net_s[row->category] += row->wall_change_s;
 }
 
 const struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind) {

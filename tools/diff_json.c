@@ -25,10 +25,10 @@ static json_t *make_row(const struct bp_diff_row *row) {
              function && function->module[0] ? "." : "", row->name);
     bp_json_set_text(object, "kind", kind_names[row->kind]);
     bp_json_set_text(object, "name", name);
-    if (function) {
+    if (function)
         bp_json_set_text(object, "library", function->library);
-        bp_json_set_text(object, "category", bp_category_name(function->category));
-    }
+    if (function || row->kind == BP_DIFF_KERNEL)
+        bp_json_set_text(object, "category", bp_category_name(row->category));
     bp_json_set(object, "old_s", row->old_s);
     bp_json_set(object, "new_s", row->new_s);
     bp_json_set(object, "change_s", row->change_s);

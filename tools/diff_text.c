@@ -240,8 +240,9 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
 static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
     const struct bp_function *function = row->function;
     const char *prefix = row->kind == BP_DIFF_TRANSFER ? "copies "
-                         : row->kind == BP_DIFF_KERNEL ? "kernel "
-                                                       : "";
+                         : row->kind != BP_DIFF_KERNEL ? ""
+                         : row->category == BP_DSL     ? "DSL kernel "
+                                                       : "kernel ";
     if (!function)
         snprintf(text, size, "%s%s", prefix, row->name);
     else if (function->kind == BP_FUNC_ROOT)

@@ -216,18 +216,19 @@ static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
     const char *name = bp_profile_string(profile, from->name);
     uint32_t caller = caller_of(devices, place);
     uint32_t device = find_device(devices, from->device);
+    bool dsl = launch_category(devices, place) == BP_DSL; /* a library may serve both */
     char key[4096];
-    int length = snprintf(key, sizeof(key), "%u:%u:%.4000s", caller, device, name);
+    int length = snprintf(key, sizeof(key), "%u:%u:%d:%.4000s", caller, device, dsl, name);
     uint32_t number = bp_table_put(&model->work->kernel_table, key, (size_t)length);
     if (number == model->kernel_count) {
         struct bp_model_kernel *fresh = BP_APPEND(model->kernels, model->kernel_count);
         fresh->name = bp_symbol_name(name);
         fresh->caller = caller;
         fresh->device = device;
+        fresh->dsl = dsl;
     }
     struct bp_model_kernel *kernel = &model->kernels[number];
     double tick_s = devices->process->tick_s;
-    kernel->dsl |= launch_category(devices, place) == BP_DSL;
     kernel->count += from->count;
     kernel->device_s += (double)from->device_time * tick_s;
     kernel->wait_s += (double)from->wait * tick_s;
