@@ -42,6 +42,7 @@ static void build(struct bp_model *model) {
     bp_model_split_wall(model);
     bp_model_share_idle(model);
     bp_model_add_tasks(model);
+    bp_model_find_all_wait(model);
     bp_model_make_groups(model);
     bp_model_find_sites(model);
     bp_model_find_roles(model);

@@ -4,6 +4,9 @@
  * of a program with one thread are, has it to the last of them, and so have its functions and
  * phases. Where others ran during some of a thread's waits, nobody knows during which: that part
  * stays nobody's.
+ *
+ * The other way round it is known how long a thread waited while all did: whenever no thread is
+ * busy, every thread there is waits. Only of the time in which it did not live it is not known.
  */
 #include "tools/model_internal.h"
 
@@ -49,4 +52,35 @@ void bp_model_share_idle(struct bp_model *model) {
         }
         model->processes[thread->process].idle_s += thread->own_idle_s;
     }
+}
+
+/* Of a thread's waits, how much of what is told of them may be in doubt. */
+#define DOUBT 0.05
+
+static double all_wait(const struct bp_model *model, uint32_t number) {
+    const struct bp_model_thread *thread = &model->thread_list[number];
+    double waited_s = waited(model, number);
+    double most_s = waited_s < model->idle_s ? waited_s : model->idle_s;
+    double away_s = model->wall_s - model->start_s - thread->lifetime_s;
+    double least_s = model->idle_s - (away_s > 0 ? away_s : 0);
+    if (least_s < thread->idle_s)
+        least_s = thread->idle_s;
+    return most_s - least_s > DOUBT * waited_s ? -1 : most_s;
+}
+
+/* Several pages are several runs, and of tasks that are left out nobody knows. */
+void bp_model_find_all_wait(struct bp_model *model) {
+    bool known = model->work->tree_count == 1 && model->task_summary.dropped == 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        model->thread_list[i].all_wait_s = known ? all_wait(model, i) : -1;
+}
+
+double bp_model_all_wait(const struct bp_model *model) {
+    double sum_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        if (model->thread_list[i].all_wait_s < 0)
+            return -1;
+        sum_s += model->thread_list[i].all_wait_s;
+    }
+    return sum_s;
 }

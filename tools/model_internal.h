@@ -134,6 +134,7 @@ void bp_model_free_groups(struct bp_model *model);
 void bp_model_find_trees(struct bp_model *model);
 void bp_model_split_wall(struct bp_model *model);
 void bp_model_share_idle(struct bp_model *model);
+void bp_model_find_all_wait(struct bp_model *model);
 /* Of a node's self time, what was wall with no busy thread and is known to be. */
 double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_t node,
                           double self_s);

@@ -19,6 +19,8 @@
 #define DETAIL_PART 0.05 /* of the group */
 /* Of the wall; nobody can change the latter. */
 #define LEAST_IDLE 0.0005
+/* Of the waiting: less was for want of work all over. */
+#define LEAST_OTHERS 0.01
 #define LEAST_START 0.001
 #define LABEL 48
 
@@ -244,6 +246,17 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
     end_with_time(page, s, 0);
 }
 
+/* Of threads that wait for work while others have some, the wall has nothing. */
+static void print_waits_of_others(const struct bp_page *page, const struct bp_model *model) {
+    double all_s = bp_model_all_wait(model);
+    double others_s = model->waiting_s - all_s;
+    if (all_s < 0 || others_s < LEAST_OTHERS * model->waiting_s)
+        return;
+    fputs("    ", page->out);
+    bp_page_left(page, "of it while other threads were busy", LABEL - 2);
+    end_with_time(page, others_s, 0);
+}
+
 static void print_waits(const struct bp_page *page, const struct bp_model *model,
                         const uint32_t *order, uint32_t count) {
     uint32_t shown = 0;
@@ -306,6 +319,7 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
     if (model->waiting_s > 0 || model->idle_s > LEAST_IDLE * model->wall_s) {
         print_time(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
                    model->idle_s);
+        print_waits_of_others(page, model);
         print_waits(page, model, order, count);
     }
     if (model->start_s > LEAST_START * model->wall_s)

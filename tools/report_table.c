@@ -135,11 +135,12 @@ static void thread_row(const struct bp_page *page, const struct bp_model *model,
     snprintf(label, sizeof(label), "%d %s", thread->source->info.tid,
              bp_report_thread_name(model, thread, name, sizeof(name)));
     fputs("  ", page->out);
-    bp_page_left(page, label, 25);
-    cell_time(page, thread->lifetime_s, 11);
-    cell_time(page, thread->busy_s, 11);
-    cell_time(page, thread->category_s[BP_DSL], 11);
-    cell_time(page, thread->waiting_s, 11);
+    bp_page_left(page, label, 24);
+    cell_time(page, thread->lifetime_s, 9);
+    cell_time(page, thread->busy_s, 9);
+    cell_time(page, thread->category_s[BP_DSL], 9);
+    cell_time(page, thread->waiting_s, 9);
+    cell_time(page, thread->all_wait_s, 9); /* "-" if it is not known */
     cell_share(page, thread_wall(thread), model->wall_s);
 }
 
@@ -147,9 +148,9 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
                           const struct bp_report_settings *settings) {
     uint32_t *order = number(model->thread_count);
     qsort_r(order, model->thread_count, sizeof(*order), compare_thread, model->thread_list);
-    bp_page_title(
-        page, "Threads", 27,
-        BP_COLUMNS({"lifetime", 11}, {"busy", 11}, {"DSL", 11}, {"waiting", 11}, {"of wall", 9}));
+    bp_page_title(page, "Threads", 26,
+                  BP_COLUMNS({"lifetime", 9}, {"busy", 9}, {"DSL", 9}, {"waiting", 9},
+                             {"all wait", 9}, {"of wall", 9}));
     double hidden_s = 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[order[i]];
@@ -160,6 +161,8 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
     }
     say_hidden(page, model, model->thread_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, "thread");
+    if (model->thread_count > 1 && model->waiting_s > 0)
+        fputs("all wait: of its waiting, while no thread was busy; else others were\n", page->out);
     free(order);
 }
 

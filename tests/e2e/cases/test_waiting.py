@@ -49,6 +49,20 @@ def files():
 
 
 @timed
+def pool():
+    """What a worker waits while nobody has anything to do, and while another works."""
+    run = pair([subject("e2e_pool")], expect=0)
+    idle_s, worked_s = map(float, run.text("truth").split())
+    threads = run.report()["thread_list"]
+    equal("threads", len(threads), 3)
+    for row in threads:
+        close_to("all_wait_s of %s" % row["tid"], row["all_wait_s"], idle_s, 0.05, 0.01)
+    waiting = sorted(row["waiting_s"] - row["all_wait_s"] for row in threads)
+    close_to("of the worker, while others were busy", waiting[0], 0, 0, 0.02)
+    close_to("of the other, while others were busy", waiting[1], worked_s, 0.05, 0.02)
+
+
+@timed
 def nothing_without_waits():
     run = pair([subject("e2e_waits"), "sleeping"], env={"BATTPROF_WAIT": "0"}, expect=0)
     report = run.report()
