@@ -21,8 +21,12 @@ struct plan {
     bool pageable, staged, blocks;
 };
 
+static bool is_fixed(const struct bp_sim_region *region) {
+    return region->kind == BP_SIM_DEVICE || region->kind == BP_SIM_ARRAY;
+}
+
 static bool on_device(const struct bp_sim_region *region) {
-    return region->kind == BP_SIM_DEVICE || region->kind == BP_SIM_MANAGED;
+    return is_fixed(region) || region->kind == BP_SIM_MANAGED;
 }
 
 static size_t extent(size_t width, size_t height, size_t pitch) {
@@ -47,7 +51,7 @@ static int check(const struct bp_sim_copy *copy, const struct plan *plan) {
 }
 
 static enum bp_sim_copy_kind find_kind(const struct bp_sim_copy *copy, const struct plan *plan) {
-    bool to = plan->target.kind == BP_SIM_DEVICE, from = plan->source.kind == BP_SIM_DEVICE;
+    bool to = is_fixed(&plan->target), from = is_fixed(&plan->source);
     if (plan->target.kind == BP_SIM_MANAGED)
         to = copy->direction == HOST_TO_DEVICE || copy->direction == DEVICE_TO_DEVICE;
     if (plan->source.kind == BP_SIM_MANAGED)

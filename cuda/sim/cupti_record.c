@@ -24,11 +24,24 @@ static uint32_t context_of(uint32_t device) {
     return device + 1;
 }
 
+/* CUPTI has numbers of their own for copies of arrays. */
+static uint8_t copy_kind(const struct bp_sim_record *from) {
+    enum { HTOA = 3, ATOH, ATOA, ATOD, DTOA };
+    bool to = from->target == BP_SIM_ARRAY, out = from->source == BP_SIM_ARRAY;
+    if (from->copy == BP_SIM_HTOD && to)
+        return HTOA;
+    if (from->copy == BP_SIM_DTOH && out)
+        return ATOH;
+    if (from->copy == BP_SIM_DTOD && (to || out))
+        return to && out ? ATOA : to ? DTOA : ATOD;
+    return (uint8_t)from->copy;
+}
+
 static bool format_copy(union bp_cupti_record *to, const struct bp_sim_record *from) {
     bool peer = from->copy == BP_SIM_PTOP;
     to->memcpy = (struct bp_cupti_memcpy){
         .kind = peer ? BP_CUPTI_MEMCPY2 : BP_CUPTI_MEMCPY,
-        .copy = (uint8_t)from->copy,
+        .copy = copy_kind(from),
         .source = (uint8_t)from->source,
         .target = (uint8_t)from->target,
         .flags = from->async,

@@ -16,9 +16,11 @@
 
 static const struct bp_sim_properties presets[] = {
 #define X(id, name, major, minor, sms, mib, gbs, h2d, d2h, ph2d, pd2h, latency, engines, call,     \
-          launch, clock)                                                                           \
-    {#id,     name,    major, minor,  sms,  (size_t)(mib) << 20, gbs, h2d, d2h, ph2d, pd2h,        \
-     latency, engines, call,  launch, clock},
+          launch, clock, threads, blocks, shared, optin, l2, bits, mclock)                         \
+    {#id,     name,  major,  minor, sms,     (size_t)(mib) << 20,                                  \
+     gbs,     h2d,   d2h,    ph2d,  pd2h,    latency,                                              \
+     engines, call,  launch, clock, threads, blocks,                                               \
+     shared,  optin, l2,     bits,  mclock},
 #include "cuda/sim/presets.def"
 #undef X
 };
@@ -124,6 +126,14 @@ static void *open_driver(void) {
     int folder = (int)(strrchr(info.dli_fname, '/') - info.dli_fname);
     snprintf(path, sizeof path, "%.*s/libcuda.so.1", folder, info.dli_fname);
     return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+void *bp_sim_driver_function(const char *name) {
+    void *driver = open_driver(), *function = NULL;
+    int (*find)(const char *, void **, int, uint64_t) =
+        driver ? (int (*)(const char *, void **, int, uint64_t))dlsym(driver, "cuGetProcAddress")
+               : NULL;
+    return find && find(name, &function, 0, 0) == 0 ? function : NULL;
 }
 
 /* As the runtime does it: the driver is loaded at the first call that needs it, and the driver

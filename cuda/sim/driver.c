@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in libcuda.so.1: the runtime loads it, as tools expect, and cuInit loads the tool named
- * by CUDA_INJECTION64_PATH, as the driver does. It has memory, copies and streams for programs that
- * reach the driver by dlsym or cuGetProcAddress; no modules, so no kernels.
+ * libcuda: devices, and how its functions are found. cuInit loads the tool that the environment
+ * names in CUDA_INJECTION64_PATH, as the driver does.
  */
+#include "cuda/sim/driver.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/copy.h"
-#include "cuda/sim/sim.h"
-
-#define API BP_SIM_EXPORT
 #define NOT_FOUND 500
-#define BY_ADDRESS 4
-#define MEMORY_TYPE 2 /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
-
-enum {
-#define X(name, id) BP_CBID_##name = (int)((id) | BP_SIM_DRIVER_CALL),
-#include "cuda/sim/driver.def"
-#undef X
-};
-#define CALL(name, expression)                                                                     \
-    struct bp_sim_call call_;                                                                      \
-    bp_sim_enter(&call_, #name, BP_CBID_##name, 0);                                                \
-    return bp_sim_leave(&call_, (expression))
 
 static void inject(void) {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -70,127 +55,80 @@ API int cuDeviceGetName(char *name, int size, int device) {
     CALL(cuDeviceGetName, device_name(name, size, device));
 }
 
-API int cuCtxSynchronize(void) {
-    CALL(cuCtxSynchronize, bp_sim_device_synchronize());
+API int cuDeviceGetAttribute(int *value, int which, int device) {
+    CALL(cuDeviceGetAttribute, bp_sim_attribute(value, which, device));
 }
 
-API int cuMemAlloc_v2(void **memory, size_t size) {
-    CALL(cuMemAlloc_v2, bp_sim_allocate(memory, size, BP_SIM_DEVICE));
+static int total(size_t *bytes, int device) {
+    const struct bp_sim_properties *p = bp_sim_properties(device);
+    *bytes = p ? p->memory : 0;
+    return p ? 0 : cudaErrorInvalidDevice;
 }
 
-API int cuMemFree_v2(void *memory) {
-    CALL(cuMemFree_v2, bp_sim_free(memory, false));
+API int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    CALL(cuDeviceTotalMem_v2, total(bytes, device));
 }
 
-API int cuMemAllocHost_v2(void **memory, size_t size) {
-    CALL(cuMemAllocHost_v2, bp_sim_allocate(memory, size, BP_SIM_PINNED));
+static int capability(int *major, int *minor, int device) {
+    const struct bp_sim_properties *p = bp_sim_properties(device);
+    *major = p ? p->major : 0;
+    *minor = p ? p->minor : 0;
+    return p ? 0 : cudaErrorInvalidDevice;
 }
 
-API int cuMemFreeHost(void *memory) {
-    CALL(cuMemFreeHost, bp_sim_free(memory, true));
+API int cuDeviceComputeCapability(int *major, int *minor, int device) {
+    CALL(cuDeviceComputeCapability, capability(major, minor, device));
 }
 
-static int copy(void *target, const void *source, size_t size, int direction, bool async,
-                struct bp_sim_stream *stream) {
-    struct bp_sim_copy copy = {.target = target,
-                               .source = source,
-                               .width = size,
-                               .height = 1,
-                               .depth = 1,
-                               .direction = direction,
-                               .async = async};
-    return bp_sim_copy(&copy, stream);
+static int uuid(char *to, int device) {
+    memcpy(to, "battprof sim\0\0\0", 16);
+    to[15] = (char)device;
+    return bp_sim_properties(device) ? 0 : cudaErrorInvalidDevice;
 }
 
-API int cuMemcpyHtoD_v2(void *target, const void *source, size_t size) {
-    CALL(cuMemcpyHtoD_v2, copy(target, source, size, 1, false, NULL));
+API int cuDeviceGetUuid(char *to, int device) {
+    CALL(cuDeviceGetUuid, uuid(to, device));
 }
 
-API int cuMemcpyDtoH_v2(void *target, const void *source, size_t size) {
-    CALL(cuMemcpyDtoH_v2, copy(target, source, size, 2, false, NULL));
+API int cuDeviceGetUuid_v2(char *to, int device) {
+    CALL(cuDeviceGetUuid_v2, uuid(to, device));
 }
 
-API int cuMemcpyDtoD_v2(void *target, const void *source, size_t size) {
-    CALL(cuMemcpyDtoD_v2, copy(target, source, size, 3, false, NULL));
+API int cuDeviceGetPCIBusId(char *id, int size, int device) {
+    snprintf(id, (size_t)size, "0000:%02x:00.0", 4 + device);
+    CALL(cuDeviceGetPCIBusId, bp_sim_properties(device) ? 0 : cudaErrorInvalidDevice);
 }
 
-API int cuMemcpyHtoDAsync_v2(void *target, const void *source, size_t size,
-                             struct bp_sim_stream *stream) {
-    CALL(cuMemcpyHtoDAsync_v2, copy(target, source, size, 1, true, stream));
+API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+    *can = device != peer;
+    CALL(cuDeviceCanAccessPeer,
+         bp_sim_properties(device) && bp_sim_properties(peer) ? 0 : cudaErrorInvalidDevice);
 }
 
-API int cuMemcpyDtoHAsync_v2(void *target, const void *source, size_t size,
-                             struct bp_sim_stream *stream) {
-    CALL(cuMemcpyDtoHAsync_v2, copy(target, source, size, 2, true, stream));
+static const struct {
+    int value;
+    const char *name, *text;
+} errors[] = {
+#define X(value, name, text) {value, #name, text},
+#include "cuda/sim/errors.def"
+#undef X
+};
+
+/* The names are the runtime's. */
+static int describe_error(int error, const char **text, int name) {
+    *text = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].value == error)
+            *text = name ? errors[i].name : errors[i].text;
+    return *text ? 0 : cudaErrorInvalidValue;
 }
 
-API int cuMemcpy(void *target, const void *source, size_t size) {
-    CALL(cuMemcpy, copy(target, source, size, BY_ADDRESS, false, NULL));
+API int cuGetErrorString(int error, const char **text) {
+    CALL(cuGetErrorString, describe_error(error, text, 0));
 }
 
-API int cuMemcpyPeer(void *target, void *to, const void *source, void *from, size_t size) {
-    (void)to, (void)from;
-    CALL(cuMemcpyPeer, copy(target, source, size, BY_ADDRESS, false, NULL));
-}
-
-/* Addresses tell what is the host's; arrays are none. */
-static char *address_of(const struct bp_cuda_3d_side *side) {
-    uint64_t base = side->type == BP_CUDA_HOST ? side->host : side->device;
-    if (side->type == BP_CUDA_ARRAY)
-        return NULL;
-    return (char *)base + (side->z * side->height + side->y) * side->pitch + side->x;
-}
-
-static int copy_3d(const struct bp_cuda_driver_3d *p) {
-    struct bp_sim_copy copy = {.target = address_of(&p->target),
-                               .source = address_of(&p->source),
-                               .target_pitch = p->target.pitch,
-                               .source_pitch = p->source.pitch,
-                               .target_slice = p->target.pitch * p->target.height,
-                               .source_slice = p->source.pitch * p->source.height,
-                               .width = p->width,
-                               .height = p->height,
-                               .depth = p->depth,
-                               .direction = BY_ADDRESS};
-    return copy.target && copy.source ? bp_sim_copy(&copy, NULL) : cudaErrorNotSupported;
-}
-
-API int cuMemcpy3D_v2(const struct bp_cuda_driver_3d *parameters) {
-    CALL(cuMemcpy3D_v2, copy_3d(parameters));
-}
-
-API int cuMemcpy2D_v2(const struct bp_cuda_2d *p) {
-    struct bp_cuda_driver_3d wide = bp_cuda_copy_widen(p);
-    CALL(cuMemcpy2D_v2, copy_3d(&wide));
-}
-
-static int memory_type(unsigned *type, int attribute, const void *pointer) {
-    struct bp_sim_region region;
-    if (attribute != MEMORY_TYPE || !bp_sim_find(pointer, &region))
-        return cudaErrorInvalidValue;
-    *type = region.kind == BP_SIM_PINNED ? BP_CUDA_HOST : BP_CUDA_DEVICE;
-    return 0;
-}
-
-API int cuPointerGetAttribute(void *value, int attribute, const void *pointer) {
-    CALL(cuPointerGetAttribute, memory_type(value, attribute, pointer));
-}
-
-API int cuMemsetD8_v2(void *target, unsigned char value, size_t size) {
-    struct bp_sim_set set = {target, size, size, 1, value, false, 1};
-    CALL(cuMemsetD8_v2, bp_sim_set(&set, NULL));
-}
-
-API int cuStreamCreate(struct bp_sim_stream **stream, unsigned flags) {
-    CALL(cuStreamCreate, bp_sim_stream_new(stream, flags & 1, 0));
-}
-
-API int cuStreamSynchronize(struct bp_sim_stream *stream) {
-    CALL(cuStreamSynchronize, bp_sim_stream_synchronize(stream));
-}
-
-API int cuStreamDestroy_v2(struct bp_sim_stream *stream) {
-    CALL(cuStreamDestroy_v2, bp_sim_stream_free(stream));
+API int cuGetErrorName(int error, const char **text) {
+    CALL(cuGetErrorName, describe_error(error, text, 1));
 }
 
 /* A static runtime asks for private tables here, and by one of them for a proof that the driver is
@@ -201,6 +139,11 @@ API int cuGetExportTable(const void **table, const void *id) {
     return cudaErrorNotSupported;
 }
 
+/* Where the functions are, most of them in other files; what they take is of no interest here. */
+#define X(name, id) API extern char at_##name[] __asm__(#name);
+#include "cuda/sim/driver.def"
+#undef X
+
 /* By the name without version, as cuGetProcAddress is asked. */
 static void *find(const char *name) {
     static const struct {
@@ -209,7 +152,7 @@ static void *find(const char *name) {
     } known[] = {
         {"cuGetExportTable", (void *)cuGetExportTable},
         {"cuInit", (void *)cuInit},
-#define X(name, id) {#name, (void *)name},
+#define X(name, id) {#name, at_##name},
 #include "cuda/sim/driver.def"
 #undef X
     };

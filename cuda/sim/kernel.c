@@ -108,9 +108,8 @@ static uint64_t duration(const struct kernel *kernel, const struct bp_sim_launch
     return EMPTY_NS + threads * THREAD_PS / (uint64_t)p->multiprocessors / 1000;
 }
 
-/* 1024 threads at a time on a multiprocessor. */
 static unsigned count_lanes(const struct bp_sim_launch *launch, const struct bp_sim_properties *p) {
-    uint64_t room = (uint64_t)p->multiprocessors * 1024;
+    uint64_t room = (uint64_t)p->multiprocessors * (uint64_t)p->threads;
     uint64_t lanes = (count_threads(launch) * BP_SIM_LANES + room - 1) / room;
     return lanes < BP_SIM_LANES ? (unsigned)lanes : BP_SIM_LANES;
 }

@@ -133,12 +133,40 @@ int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind) {
     return error;
 }
 
+struct bp_sim_pool *bp_sim_pool_default(int device) {
+    static struct bp_sim_pool pools[BP_SIM_DEVICES];
+    bp_sim_lock(&state.lock);
+    if (!pools[device].rules[0])
+        pools[device] = (struct bp_sim_pool){.device = device, .rules = {1, 1, 1, 0}};
+    bp_sim_unlock(&state.lock);
+    return &pools[device];
+}
+
+static void pool_take(struct bp_sim_pool *pool, size_t size) {
+    uint64_t used = __atomic_add_fetch(&pool->used[0], size, __ATOMIC_RELAXED);
+    if (used > pool->used[1])
+        pool->used[1] = used;
+}
+
+static void pool_give(const struct bp_sim_region *region) {
+    if (region->pool)
+        __atomic_fetch_sub(&region->pool->used[0], region->size, __ATOMIC_RELAXED);
+}
+
 /* Memory of a graph is there as soon as the graph is, and stays. */
-int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_stream *stream) {
+int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_pool *pool,
+                          struct bp_sim_stream *stream) {
     int error = bp_sim_allocate(memory, size, BP_SIM_DEVICE), captured;
     const struct bp_sim_content content = {
         .type = BP_SIM_NODE_ALLOCATION, .memory = error ? NULL : *memory, .bytes = size};
-    return !error && bp_sim_captured_as(stream, &content, &captured) ? captured : error;
+    if (error || !*memory || bp_sim_captured_as(stream, &content, &captured))
+        return error ? error : *memory ? captured : 0;
+    bp_sim_lock(&state.lock);
+    struct bp_sim_region *region = &state.region[position((uintptr_t)*memory)];
+    region->pool = pool;
+    pool_take(pool, region->size);
+    bp_sim_unlock(&state.lock);
+    return 0;
 }
 
 static int take(void *memory, bool registered, bool host, struct bp_sim_region *region) {
@@ -149,6 +177,7 @@ static int take(void *memory, bool registered, bool host, struct bp_sim_region *
         state.region[at].registered == registered &&
         (state.region[at].kind == BP_SIM_PINNED) == host) {
         *region = state.region[at];
+        pool_give(region);
         memmove(&state.region[at], &state.region[at + 1], (state.count - at - 1) * sizeof *region);
         state.count--;
         error = 0;

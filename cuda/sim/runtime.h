@@ -66,6 +66,9 @@ struct bp_cuda_copy3d {
 struct bp_sim_copy;
 int bp_sim_copy_of_3d(struct bp_sim_copy *copy, const struct bp_cuda_copy3d *parameters);
 
+/* runtime_array.c: where the memory of an array is; its width is that of an element, in bytes. */
+struct bp_cuda_pitched bp_sim_array_memory(const void *array);
+
 struct bp_cuda_launch_config {
     struct bp_sim_dim3 grid, block;
     size_t shared;

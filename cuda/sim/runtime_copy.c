@@ -52,22 +52,28 @@ CALL2(cudaMemcpy2DAsync, _ptsz,
       copy_2d(target, target_pitch, source, source_pitch, width, height, kind, true,
               STREAM(stream)))
 
+/* One side of a copy: with an array, positions are in elements, and its rows have its own pitch. */
+static char *place(const void *array, struct bp_cuda_position at, struct bp_cuda_pitched plain,
+                   size_t *pitch, size_t *slice) {
+    struct bp_cuda_pitched in = array ? bp_sim_array_memory(array) : plain;
+    *pitch = in.pitch;
+    *slice = in.pitch * in.height;
+    return in.pointer + at.z * *slice + at.y * in.pitch + at.x * (array ? in.width : 1);
+}
+
 int bp_sim_copy_of_3d(struct bp_sim_copy *copy, const struct bp_cuda_copy3d *p) {
-    if (p->source_array || p->target_array)
-        return cudaErrorNotSupported;
-    *copy = (struct bp_sim_copy){.target_pitch = p->target.pitch,
-                                 .source_pitch = p->source.pitch,
-                                 .target_slice = p->target.pitch * p->target.height,
-                                 .source_slice = p->source.pitch * p->source.height,
-                                 .width = p->size.width,
+    const void *array = p->target_array ? p->target_array : p->source_array;
+    *copy = (struct bp_sim_copy){.width = p->size.width,
                                  .height = p->size.height,
                                  .depth = p->size.depth,
                                  .direction = p->kind};
-    copy->target = p->target.pointer + p->target_position.z * copy->target_slice +
-                   p->target_position.y * copy->target_pitch + p->target_position.x;
-    copy->source = p->source.pointer + p->source_position.z * copy->source_slice +
-                   p->source_position.y * copy->source_pitch + p->source_position.x;
-    return 0;
+    if (array)
+        copy->width *= bp_sim_array_memory(array).width;
+    copy->target = place(p->target_array, p->target_position, p->target, &copy->target_pitch,
+                         &copy->target_slice);
+    copy->source = place(p->source_array, p->source_position, p->source, &copy->source_pitch,
+                         &copy->source_slice);
+    return copy->target && copy->source ? 0 : cudaErrorInvalidValue;
 }
 
 static int copy_3d(const struct bp_cuda_copy3d *p, bool async, bp_stream stream) {
@@ -81,6 +87,30 @@ CALL2(cudaMemcpy3D, _ptds, (const struct bp_cuda_copy3d *parameters),
       copy_3d(parameters, false, STREAM((bp_stream)NULL)))
 CALL2(cudaMemcpy3DAsync, _ptsz, (const struct bp_cuda_copy3d *parameters, bp_stream stream),
       copy_3d(parameters, true, STREAM(stream)))
+
+struct copy3d_peer {
+    void *source_array;
+    struct bp_cuda_position source_position;
+    struct bp_cuda_pitched source;
+    int source_device;
+    void *target_array;
+    struct bp_cuda_position target_position;
+    struct bp_cuda_pitched target;
+    int target_device;
+    struct bp_cuda_size size;
+};
+
+static int copy_3d_peer(const struct copy3d_peer *p, bool async, bp_stream stream) {
+    struct bp_cuda_copy3d parameters = {p->source_array, p->source_position, p->source,
+                                        p->target_array, p->target_position, p->target,
+                                        p->size,         DEVICE_TO_DEVICE};
+    return copy_3d(&parameters, async, stream);
+}
+
+CALL2(cudaMemcpy3DPeer, _ptds, (const struct copy3d_peer *parameters),
+      copy_3d_peer(parameters, false, STREAM((bp_stream)NULL)))
+CALL2(cudaMemcpy3DPeerAsync, _ptsz, (const struct copy3d_peer *parameters, bp_stream stream),
+      copy_3d_peer(parameters, true, STREAM(stream)))
 
 /* Unified addresses tell the devices. */
 API int cudaMemcpyPeer(void *target, int to, const void *source, int from, size_t size) {
@@ -147,3 +177,21 @@ CALL2(cudaMemset2D, _ptds, (void *target, size_t pitch, int value, size_t width,
 CALL2(cudaMemset2DAsync, _ptsz,
       (void *target, size_t pitch, int value, size_t width, size_t height, bp_stream stream),
       fill(target, pitch, value, width, height, true, STREAM(stream)))
+
+/* Slices that leave no row out are one fill. */
+static int fill_3d(struct bp_cuda_pitched to, int value, struct bp_cuda_size size, bool async,
+                   bp_stream stream) {
+    bool whole = size.height == to.height;
+    size_t fills = whole ? 1 : size.depth, rows = whole ? size.height * size.depth : size.height;
+    int error = size.width > to.pitch ? cudaErrorInvalidValue : 0;
+    for (size_t z = 0; z < fills && !error; z++)
+        error = fill(to.pointer + z * to.pitch * to.height, to.pitch, value, size.width, rows,
+                     async, stream);
+    return error;
+}
+
+CALL2(cudaMemset3D, _ptds, (struct bp_cuda_pitched to, int value, struct bp_cuda_size size),
+      fill_3d(to, value, size, false, STREAM((bp_stream)NULL)))
+CALL2(cudaMemset3DAsync, _ptsz,
+      (struct bp_cuda_pitched to, int value, struct bp_cuda_size size, bp_stream stream),
+      fill_3d(to, value, size, true, STREAM(stream)))

@@ -3,10 +3,8 @@
  * libcudart: devices, versions and errors.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "cuda/sim/runtime.h"
-#include "cuda/sim/runtime_properties.h"
 
 #define VERSION (BP_SIM_CUDA == 13 ? 13000 : BP_SIM_CUDA == 12 ? 12040 : 11080)
 
@@ -56,6 +54,16 @@ API int cudaDeviceSynchronize(void) {
 API int cudaDeviceReset(void) {
     CALL(cudaDeviceReset, bp_sim_device_synchronize());
 }
+
+#if BP_SIM_CUDA < 13 /* their names before 4.0 */
+API int cudaThreadSynchronize(void) {
+    CALL(cudaThreadSynchronize, bp_sim_device_synchronize());
+}
+
+API int cudaThreadExit(void) {
+    CALL(cudaThreadExit, bp_sim_device_synchronize());
+}
+#endif
 
 API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     *least = 0;
@@ -132,121 +140,106 @@ API const char *cudaGetErrorName(int error) {
     return "unrecognized error code";
 }
 
-static void fill_limits(struct bp_cuda_properties *to) {
-    to->shared_per_block = 49152;
-    to->registers_per_block = 65536;
-    to->warp_size = 32;
-    to->memory_pitch = 2147483647;
-    to->max_threads_per_block = to->max_threads[0] = to->max_threads[1] = 1024;
-    to->max_threads[2] = 64;
-    to->max_grid[0] = 2147483647;
-    to->max_grid[1] = to->max_grid[2] = 65535;
-    to->constant_memory = 65536;
-    to->texture_alignment = to->surface_alignment = 512;
-    to->texture_pitch_alignment = 32;
-    to->max_threads_per_multiprocessor = 1024;
-    to->shared_per_multiprocessor = to->shared_per_block_optin = 65536;
-    to->registers_per_multiprocessor = 65536;
-    to->max_blocks_per_multiprocessor = 16;
-}
-
-static void fill_properties(struct bp_cuda_properties *to, int device) {
-    const struct bp_sim_properties *p = bp_sim_properties(device);
-    memset(to, 0, sizeof *to);
-    fill_limits(to);
-    snprintf(to->name, sizeof to->name, "%s", p->name);
-    memcpy(to->uuid, "battprof sim", 12);
-    to->uuid[15] = (char)device;
-    to->memory = p->memory;
-    to->major = p->major;
-    to->minor = p->minor;
-    to->multiprocessors = p->multiprocessors;
-    to->can_map_host_memory = to->concurrent_kernels = to->unified_addressing = 1;
-    to->managed_memory = to->concurrent_managed_access = to->stream_priorities = 1;
-    to->async_engines = p->copy_engines;
-    to->memory_bus_width = 256;
-    to->l2_size = 4 << 20;
-    to->pci_bus = 4 + device;
-#if BP_SIM_CUDA < 13
-    to->clock_khz = p->clock_khz;
-    to->device_overlap = 1;
-    to->memory_clock_khz = (int)((long)p->memory_gbs * 1000000 / 64);
-#endif
-}
-
-/* bytes: as much as the caller's structure has. */
-static int properties(void *to, int device, size_t bytes) {
-    struct bp_cuda_properties all;
-    int count, error = bp_sim_device_count(&count);
-    if (error || device < 0 || device >= count)
-        return error ? error : cudaErrorInvalidDevice;
-    fill_properties(&all, device);
-    memcpy(to, &all, bytes);
-    return 0;
-}
-
-#if BP_SIM_CUDA == 12
-API int cudaGetDeviceProperties_v2(void *to, int device) {
-    CALL(cudaGetDeviceProperties_v2, properties(to, device, sizeof(struct bp_cuda_properties)));
-}
-API int cudaGetDeviceProperties(void *to, int device) { /* for programs of 11 */
-    CALL(cudaGetDeviceProperties, properties(to, device, BP_CUDA_PROPERTIES_11));
-}
-#else
-API int cudaGetDeviceProperties(void *to, int device) {
-    CALL(cudaGetDeviceProperties, properties(to, device, sizeof(struct bp_cuda_properties)));
-}
-#endif
-
-/* cudaDeviceAttr; those not listed are 0. */
-static int attribute(int *value, int which, int device) {
-    const struct bp_sim_properties *p = bp_sim_properties(device);
-    if (!p)
-        return bp_sim_ready() ? bp_sim_ready() : cudaErrorInvalidDevice;
-    const struct {
-        int which, value;
-    } known[] = {{1, 1024},
-                 {2, 1024},
-                 {3, 1024},
-                 {4, 64},
-                 {5, 2147483647},
-                 {6, 65535},
-                 {7, 65535},
-                 {8, 49152},
-                 {9, 65536},
-                 {10, 32},
-                 {12, 65536},
-                 {13, p->clock_khz},
-                 {14, 512},
-                 {15, 1},
-                 {16, p->multiprocessors},
-                 {19, 1},
-                 {31, 1},
-                 {33, 4 + device},
-                 {37, 256},
-                 {38, 4 << 20},
-                 {39, 1024},
-                 {40, p->copy_engines},
-                 {41, 1},
-                 {75, p->major},
-                 {76, p->minor},
-                 {78, 1},
-                 {81, 65536},
-                 {82, 65536},
-                 {83, 1},
-                 {89, 1},
-                 {97, 65536},
-                 {99, 1},
-                 {106, 16}};
-    *value = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].which == which)
-            *value = known[i].value;
-    return 0;
-}
-
 API int cudaDeviceGetAttribute(int *value, int which, int device) {
-    CALL(cudaDeviceGetAttribute, attribute(value, which, device));
+    CALL(cudaDeviceGetAttribute, bp_sim_attribute(value, which, device));
+}
+
+/* cudaLimit: stack, printf, heap, depth and number of launches by kernels, what L2 fetches at once,
+ * what of it is set aside. */
+static int limit(size_t *value, int which, bool set) {
+    static size_t limits[] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+    int error = bp_sim_ready();
+    if (error)
+        return error;
+    if (which < 0 || which >= (int)(sizeof limits / sizeof limits[0]))
+        return cudaErrorUnsupportedLimit;
+    if (set)
+        limits[which] = *value;
+    else
+        *value = limits[which];
+    return 0;
+}
+
+API int cudaDeviceGetLimit(size_t *value, int which) {
+    CALL(cudaDeviceGetLimit, limit(value, which, false));
+}
+
+API int cudaDeviceSetLimit(int which, size_t value) {
+    CALL(cudaDeviceSetLimit, limit(&value, which, true));
+}
+
+#if BP_SIM_CUDA < 13
+API int cudaThreadGetLimit(size_t *value, int which) {
+    CALL(cudaThreadGetLimit, limit(value, which, false));
+}
+
+API int cudaThreadSetLimit(int which, size_t value) {
+    CALL(cudaThreadSetLimit, limit(&value, which, true));
+}
+
+API int cudaThreadGetCacheConfig(int *configuration) {
+    *configuration = 0;
+    CALL(cudaThreadGetCacheConfig, bp_sim_ready());
+}
+
+API int cudaThreadSetCacheConfig(int configuration) {
+    CALL(cudaThreadSetCacheConfig,
+         configuration < 0 || configuration > 3 ? cudaErrorInvalidValue : bp_sim_ready());
+}
+#endif
+
+API int cudaDeviceGetCacheConfig(int *configuration) {
+    *configuration = 0;
+    CALL(cudaDeviceGetCacheConfig, bp_sim_ready());
+}
+
+API int cudaDeviceSetCacheConfig(int configuration) {
+    CALL(cudaDeviceSetCacheConfig,
+         configuration < 0 || configuration > 3 ? cudaErrorInvalidValue : bp_sim_ready());
+}
+
+/* Banks have four bytes since Maxwell. */
+API int cudaDeviceGetSharedMemConfig(int *configuration) {
+    *configuration = 1;
+    CALL(cudaDeviceGetSharedMemConfig, bp_sim_ready());
+}
+
+API int cudaDeviceSetSharedMemConfig(int configuration) {
+    CALL(cudaDeviceSetSharedMemConfig,
+         configuration < 0 || configuration > 2 ? cudaErrorInvalidValue : bp_sim_ready());
+}
+
+static int by_bus_id(int *device, const char *id) {
+    unsigned domain, bus, slot, function;
+    if (!device || !id || sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+        return cudaErrorInvalidValue;
+    *device = (int)bus - 4;
+    return !domain && !slot && bp_sim_properties(*device) ? 0 : cudaErrorInvalidDevice;
+}
+
+API int cudaDeviceGetByPCIBusId(int *device, const char *id) {
+    CALL(cudaDeviceGetByPCIBusId, by_bus_id(device, id));
+}
+
+/* All are alike: rank 0, access, no atomics, arrays. */
+static int between_peers(int *value, int which, int source, int target) {
+    static const int values[] = {0, 0, 1, 0, 1};
+    if (which < 1 || which > 4)
+        return cudaErrorInvalidValue;
+    *value = values[which];
+    return bp_sim_properties(source) && bp_sim_properties(target) && source != target
+               ? 0
+               : cudaErrorInvalidDevice;
+}
+
+API int cudaDeviceGetP2PAttribute(int *value, int which, int source, int target) {
+    CALL(cudaDeviceGetP2PAttribute, between_peers(value, which, source, target));
+}
+
+API int cudaChooseDevice(int *device, const void *wanted) {
+    (void)wanted;
+    *device = 0;
+    CALL(cudaChooseDevice, bp_sim_ready());
 }
 
 API int cudaProfilerStart(void) {

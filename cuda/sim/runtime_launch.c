@@ -141,23 +141,63 @@ API int cudaFuncGetName(const char **name, const void *stub) {
     CALL(cudaFuncGetName, *name ? 0 : cudaErrorInvalidDeviceFunction);
 }
 
-/* 1024 threads and 16 blocks on a multiprocessor, as on the T4. */
-static int occupancy(int *blocks, int block) {
-    *blocks = block > 0 && block <= 1024 ? 1024 / block : 0;
-    if (*blocks > 16)
-        *blocks = 16;
-    return *blocks ? 0 : cudaErrorInvalidValue;
-}
-
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *stub, int block,
                                                       size_t shared) {
-    (void)stub, (void)shared;
-    CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, occupancy(blocks, block));
+    (void)stub;
+    CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, bp_sim_occupancy(blocks, block, shared));
 }
 
 API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *stub,
                                                                int block, size_t shared,
                                                                unsigned flags) {
-    (void)stub, (void)shared, (void)flags;
-    CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, occupancy(blocks, block));
+    (void)stub, (void)flags;
+    CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+         bp_sim_occupancy(blocks, block, shared));
 }
+
+API int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *stub, int blocks,
+                                                  int block) {
+    (void)stub;
+    CALL(cudaOccupancyAvailableDynamicSMemPerBlock, bp_sim_room_for(shared, blocks, block));
+}
+
+/* Handles of the driver are the stubs, too. */
+static int get_function(const void **function, const void *stub) {
+    *function = bp_sim_function_name(stub) ? stub : NULL;
+    return *function ? 0 : cudaErrorInvalidDeviceFunction;
+}
+
+API int cudaGetFuncBySymbol(const void **function, const void *stub) {
+    CALL(cudaGetFuncBySymbol, get_function(function, stub));
+}
+
+#if BP_SIM_CUDA >= 12
+API int cudaGetKernel(const void **kernel, const void *stub) {
+    CALL(cudaGetKernel, get_function(kernel, stub));
+}
+#endif
+
+static int entry_point(const char *name, void **function, int *status) {
+    int error = name && function ? bp_sim_ready() : cudaErrorInvalidValue;
+    if (error)
+        return error;
+    *function = bp_sim_driver_function(name);
+    if (status)
+        *status = *function ? 0 : 1;
+    return *function || status ? 0 : cudaErrorSymbolNotFound;
+}
+
+#if BP_SIM_CUDA == 11
+#    define STATUS
+#    define STATUS_OUT NULL
+#else
+#    define STATUS , int *status
+#    define STATUS_OUT status
+#endif
+CALL2(cudaGetDriverEntryPoint, _ptsz, (const char *name, void **function, uint64_t flags STATUS),
+      ((void)flags, entry_point(name, function, STATUS_OUT)))
+#if BP_SIM_CUDA >= 12
+CALL2(cudaGetDriverEntryPointByVersion, _ptsz,
+      (const char *name, void **function, unsigned version, uint64_t flags, int *status),
+      ((void)version, (void)flags, entry_point(name, function, status)))
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcudart: memory. Pools are the device's one and only.
+ * libcudart: memory; runtime_pool.c has pools.
  */
 #include <string.h>
 
@@ -61,9 +61,6 @@ API int cudaMalloc3D(struct bp_cuda_pitched *memory, struct bp_cuda_size size) {
     CALL(cudaMalloc3D, allocate_3d(memory, size));
 }
 
-CALL2(cudaMallocAsync, _ptsz, (void **memory, size_t size, bp_stream stream),
-      bp_sim_allocate_async(memory, size, STREAM(stream)))
-
 CALL2(cudaFreeAsync, _ptsz, (void *memory, bp_stream stream),
       bp_sim_free_async(memory, STREAM(stream)))
 
@@ -118,16 +115,14 @@ API int cudaPointerGetAttributes(struct pointer_attributes *attributes, void *po
 }
 
 /* Advice changes nothing. */
-#if BP_SIM_CUDA >= 13
 struct location {
     int type, id; /* 1: a device; 2: the host */
 };
-static int device_at(struct location to) {
-    return to.type == 1 ? to.id : -1;
-}
-CALL2(cudaMemPrefetchAsync, _ptsz,
-      (void *memory, size_t size, struct location to, unsigned flags, bp_stream stream),
-      ((void)flags, bp_sim_prefetch(memory, size, device_at(to), STREAM(stream))))
+#define LOCATED (void *memory, size_t size, struct location to, unsigned flags, bp_stream stream)
+#define PREFETCH_LOCATED                                                                           \
+    ((void)flags, bp_sim_prefetch(memory, size, to.type == 1 ? to.id : -1, STREAM(stream)))
+#if BP_SIM_CUDA >= 13
+CALL2(cudaMemPrefetchAsync, _ptsz, LOCATED, PREFETCH_LOCATED)
 API int cudaMemAdvise(void *memory, size_t size, int advice, struct location location) {
     (void)memory, (void)size, (void)advice, (void)location;
     CALL(cudaMemAdvise, bp_sim_ready());
@@ -138,5 +133,12 @@ CALL2(cudaMemPrefetchAsync, _ptsz, (void *memory, size_t size, int device, bp_st
 API int cudaMemAdvise(void *memory, size_t size, int advice, int device) {
     (void)memory, (void)size, (void)advice, (void)device;
     CALL(cudaMemAdvise, bp_sim_ready());
+}
+#endif
+#if BP_SIM_CUDA == 12
+CALL2(cudaMemPrefetchAsync_v2, _ptsz, LOCATED, PREFETCH_LOCATED)
+API int cudaMemAdvise_v2(void *memory, size_t size, int advice, struct location location) {
+    (void)memory, (void)size, (void)advice, (void)location;
+    CALL(cudaMemAdvise_v2, bp_sim_ready());
 }
 #endif

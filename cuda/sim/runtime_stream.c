@@ -30,10 +30,58 @@ CALL2(cudaStreamSynchronize, _ptsz, (bp_stream stream), bp_sim_stream_synchroniz
 CALL2(cudaStreamQuery, _ptsz, (bp_stream stream), bp_sim_stream_query(STREAM(stream)))
 CALL2(cudaStreamWaitEvent, _ptsz, (bp_stream stream, struct bp_sim_event *event, unsigned flags),
       bp_sim_stream_wait(STREAM(stream), event, flags &EXTERNAL))
+static int get_flags(bp_stream stream, unsigned *flags) {
+    struct bp_sim_stream_about about = {0};
+    int error = bp_sim_stream_about(stream, &about);
+    *flags = about.flags;
+    return error;
+}
+
+static int get_priority(bp_stream stream, int *priority) {
+    struct bp_sim_stream_about about = {0};
+    int error = bp_sim_stream_about(stream, &about);
+    *priority = about.priority;
+    return error;
+}
+
+static int get_id(bp_stream stream, uint64_t *id) {
+    struct bp_sim_stream_about about = {0};
+    int error = bp_sim_stream_about(stream, &about);
+    *id = about.id;
+    return error;
+}
+
 CALL2(cudaStreamGetFlags, _ptsz, (bp_stream stream, unsigned *flags),
-      bp_sim_stream_about(STREAM(stream), flags, NULL))
+      get_flags(STREAM(stream), flags))
 CALL2(cudaStreamGetPriority, _ptsz, (bp_stream stream, int *priority),
-      bp_sim_stream_about(STREAM(stream), NULL, priority))
+      get_priority(STREAM(stream), priority))
+#if BP_SIM_CUDA >= 12
+static int get_device(bp_stream stream, int *device) {
+    struct bp_sim_stream_about about = {0};
+    int error = bp_sim_stream_about(stream, &about);
+    *device = about.device;
+    return error;
+}
+
+CALL2(cudaStreamGetId, _ptsz, (bp_stream stream, uint64_t *id), get_id(STREAM(stream), id))
+CALL2(cudaStreamGetDevice, _ptsz, (bp_stream stream, int *device),
+      get_device(STREAM(stream), device))
+#endif
+
+/* Memory belongs to all streams, whatever is said here. */
+static int attach(bp_stream stream, const void *memory, unsigned flags) {
+    struct bp_sim_region region;
+    uint64_t id;
+    int error = get_id(stream, &id);
+    if (!error && (!bp_sim_find(memory, &region) || region.kind != BP_SIM_MANAGED ||
+                   (flags != 1 && flags != 2 && flags != 4)))
+        error = cudaErrorInvalidValue;
+    return error;
+}
+
+CALL2(cudaStreamAttachMemAsync, _ptsz,
+      (bp_stream stream, void *memory, size_t size, unsigned flags),
+      ((void)size, attach(STREAM(stream), memory, flags)))
 
 API int cudaEventCreate(struct bp_sim_event **event) {
     CALL(cudaEventCreate, bp_sim_event_new(event, true));

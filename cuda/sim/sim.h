@@ -49,6 +49,7 @@ enum bp_sim_memory {
     BP_SIM_PAGEABLE = 1,
     BP_SIM_PINNED = 2,
     BP_SIM_DEVICE = 3,
+    BP_SIM_ARRAY = 4,
     BP_SIM_MANAGED = 5
 };
 enum bp_sim_copy_kind {
@@ -105,6 +106,9 @@ struct bp_sim_properties {
     int memory_gbs;
     int h2d_mbs, d2h_mbs, pageable_h2d_mbs, pageable_d2h_mbs;
     int copy_latency_ns, copy_engines, launch_call_ns, launch_latency_ns, clock_khz;
+    /* Of a multiprocessor, then of the device. */
+    int threads, blocks, shared_kib, shared_optin_kib;
+    int l2_kib, memory_bits, memory_khz;
 };
 
 /* clock.c */
@@ -142,21 +146,38 @@ BP_SIM_EXPORT int bp_sim_set_device(int device);
 BP_SIM_EXPORT const struct bp_sim_properties *bp_sim_properties(int device);
 BP_SIM_EXPORT int bp_sim_peer_enable(int device, int peer, bool on);
 BP_SIM_EXPORT int bp_sim_device_synchronize(void);
+/* A function of the stand-in libcuda, as cuGetProcAddress finds it; NULL if there is none. */
+BP_SIM_EXPORT void *bp_sim_driver_function(const char *name);
 BP_SIM_EXPORT int bp_sim_memory_info(size_t *unused, size_t *total);
 
-/* memory.c */
+/* attribute.c: cudaDeviceAttr, the driver's numbers too; those not listed are 0. Blocks that run at
+ * a time on a multiprocessor, and the shared memory that each of so many can have. */
+BP_SIM_EXPORT int bp_sim_attribute(int *value, int which, int device);
+BP_SIM_EXPORT int bp_sim_occupancy(int *blocks, int block, size_t shared);
+BP_SIM_EXPORT int bp_sim_room_for(size_t *shared, int blocks, int block);
+
+/* memory.c. Pools keep nothing back: what is freed is the device's again. */
+struct bp_sim_pool {
+    int device;
+    bool made;         /* by the program */
+    uint64_t used[2];  /* bytes now, and the most there were */
+    uint64_t rules[4]; /* that the program may set: three about reuse, the release threshold */
+};
+BP_SIM_EXPORT struct bp_sim_pool *bp_sim_pool_default(int device);
 struct bp_sim_region {
     uintptr_t start;
     size_t size;
     enum bp_sim_memory kind;
     int device;
-    bool registered;   /* the caller's memory, by cudaHostRegister */
+    bool registered; /* the caller's memory, by cudaHostRegister */
+    struct bp_sim_pool *pool;
     signed char *home; /* managed: the device that each page is on, -1 the host */
 };
 BP_SIM_EXPORT int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind);
 BP_SIM_EXPORT int bp_sim_free(void *memory, bool host);
 struct bp_sim_stream;
-BP_SIM_EXPORT int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_stream *stream);
+BP_SIM_EXPORT int bp_sim_allocate_async(void **memory, size_t size, struct bp_sim_pool *pool,
+                                        struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_free_async(void *memory, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_register(void *memory, size_t size);
 BP_SIM_EXPORT int bp_sim_unregister(void *memory);
@@ -182,7 +203,13 @@ BP_SIM_EXPORT int bp_sim_stream_query(struct bp_sim_stream *stream);
  * is launched. */
 BP_SIM_EXPORT int bp_sim_stream_wait(struct bp_sim_stream *stream, struct bp_sim_event *event,
                                      bool external);
-BP_SIM_EXPORT int bp_sim_stream_about(struct bp_sim_stream *stream, unsigned *flags, int *priority);
+struct bp_sim_stream_about {
+    unsigned flags;
+    int priority, device;
+    uint64_t id;
+};
+BP_SIM_EXPORT int bp_sim_stream_about(struct bp_sim_stream *stream,
+                                      struct bp_sim_stream_about *about);
 BP_SIM_EXPORT int bp_sim_event_new(struct bp_sim_event **event, bool timing);
 BP_SIM_EXPORT int bp_sim_event_free(struct bp_sim_event *event);
 BP_SIM_EXPORT int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *stream,

@@ -241,14 +241,12 @@ int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event,
     return error;
 }
 
-int bp_sim_stream_about(struct bp_sim_stream *handle, unsigned *flags, int *priority) {
-    struct bp_sim_stream *stream = bp_sim_stream_get(handle);
+int bp_sim_stream_about(struct bp_sim_stream *handle, struct bp_sim_stream_about *about) {
+    const struct bp_sim_stream *stream = bp_sim_stream_get(handle);
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if (flags)
-        *flags = stream->nonblocking;
-    if (priority)
-        *priority = stream->priority;
+    *about = (struct bp_sim_stream_about){stream->nonblocking, stream->priority, stream->device,
+                                          stream->id};
     return 0;
 }
 

@@ -124,6 +124,7 @@ static const char *memory_name(enum bp_sim_memory kind) {
     return kind == BP_SIM_PAGEABLE ? "pageable"
            : kind == BP_SIM_PINNED ? "pinned"
            : kind == BP_SIM_DEVICE ? "device"
+           : kind == BP_SIM_ARRAY  ? "array"
                                    : "managed";
 }
 

@@ -3,7 +3,7 @@
 
 abi.py exports SIM_DIR            names and version nodes
 abi.py headers ROOT COMPILER...   records and cudaDeviceProp against the toolkit's headers
-abi.py nvcc SIM_DIR SUBJECT KERNELS    an unmodified program, compiled by nvcc"""
+abi.py nvcc SIM_DIR KERNELS SUBJECT...    unmodified programs, compiled by nvcc"""
 import glob
 import os
 import re
@@ -193,26 +193,29 @@ def check_headers(root, *compiler):
     return check_numbers(root, include) + ([result.stderr] if result.returncode else [])
 
 
-def check_nvcc(folder, subject, kernels):
+def check_nvcc(folder, kernels, *subjects):
     nvcc = shutil.which("nvcc") or next((f"{kit}/bin/nvcc" for kit in toolkits()
                                          if os.path.exists(f"{kit}/bin/nvcc")), None)
     if not nvcc:
         skip("no nvcc here")
     problems = []
+    environment = {**os.environ, "LD_LIBRARY_PATH": folder, "BATTPROF_SIM": "l4",
+                   "BATTPROF_SIM_DEVICES": "2", "BATTPROF_SIM_KERNELS": kernels}
     with tempfile.TemporaryDirectory() as work:
-        for option in ("legacy", "per-thread"):
-            program = os.path.join(work, option)
-            built = run([nvcc, "-cudart", "shared", "-default-stream", option, subject, "-o",
-                         program], timeout=200)
-            if built.returncode:
+        for subject, option in [(s, "legacy") for s in subjects] + [(subjects[-1], "per-thread")]:
+            program = os.path.join(work, "program")
+            built = run([nvcc, "-std=c++17", "-cudart", "shared", "-default-stream", option, subject,
+                         "-o", program], timeout=200)
+            if built.returncode and "error" not in built.stderr:
                 skip(f"nvcc does not work here: {built.stderr.strip()[:300]}")
-            environment = {**os.environ, "LD_LIBRARY_PATH": folder, "BATTPROF_SIM": "l4",
-                           "BATTPROF_SIM_KERNELS": kernels}
+            if built.returncode:
+                problems.append(built.stderr)
+                continue
             result = run([program], env=environment, timeout=60)
             print(result.stdout, result.stderr)
             if result.returncode or not result.stdout.endswith("right\n"):
-                problems.append(f"{option}: exit status {result.returncode}")
-            if "NVIDIA L4, 58 multiprocessors, 8.9," not in result.stdout:
+                problems.append(f"{subject}, {option}: exit status {result.returncode}")
+            if subject == subjects[-1] and "NVIDIA L4, 58 multiprocessors, 8.9," not in result.stdout:
                 problems.append(f"{option}: another device")
     return problems
 

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 
-from device import says, timed
+from device import SIM, says, timed
 from harness import Skip, case, check, equal, execute, main, new_dir, subject
 from toolkit import Cuda, cuda_header
 from truth import ROOT
@@ -106,6 +106,20 @@ def structures():
                        (cuda_header(),))
 
 
+def functions(library):
+    done = subprocess.run(["objdump", "-T", library], stdout=subprocess.PIPE, text=True, check=True)
+    return set(re.findall(r"\.text\s+\S+\s+\S+\s+(\w+)$", done.stdout, re.M))
+
+
+def exports(version):
+    """A program that runs with the real runtime finds all that it needs in the stand-in."""
+    real = Cuda(version).libraries("cudart")
+    ours = os.path.join(SIM, os.path.basename(real))
+    wanted = functions(real)
+    check(len(wanted) > 300, "%s: only %d functions" % (real, len(wanted)))
+    equal("functions that the stand-in lacks", sorted(wanted - functions(ours)), [])
+
+
 def strides(version):
     """Buffers made by hand go through the real cuptiActivityGetNextRecord, which needs no driver."""
     cuda = Cuda(version)
@@ -177,7 +191,7 @@ def broken_driver(version):
 
 
 def register(version):
-    for function, mark in ((offsets, case), (strides, case), (without_driver, timed),
+    for function, mark in ((offsets, case), (strides, case), (exports, case), (without_driver, timed),
                            (broken_driver, timed)):
         def go(function=function):
             function(version)
