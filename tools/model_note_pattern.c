@@ -136,10 +136,11 @@ static void check_each(struct bp_model *model, const char *list, const char *sep
     }
 }
 
-/* The stand-in device is reached through a libcudart of its own. */
+/* The stand-in device is reached through a libcudart of its own; or by its driver alone, and then
+ * it was at work. */
 static void check_device(struct bp_model *model) {
     const char *device = bp_model_variable(model, "BATTPROF_SIM");
-    if (!*device || find_library(model, "libcudart.so*"))
+    if (!*device || model->device_count > 0 || find_library(model, "libcudart.so*"))
         return;
     if (find_library(model, "libcuda.so*"))
         bp_model_note(model,

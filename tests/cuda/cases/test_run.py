@@ -29,6 +29,17 @@ def modes():
 
 
 @case
+def the_driver_alone():
+    """A program without a runtime uses the stand-in, too, and no note says otherwise."""
+    run = on_device(["cuda_driver"], how="run", options=["-q", "--device", "sim:t4"],
+                    env={"LD_LIBRARY_PATH": None, "BATTPROF_SIM": None})
+    equal("output", (run.status, run.stdout), (0, b"errors 0\n"))
+    report = run.report()
+    check(report["transfers"]["h2d"]["count"] > 0, "no copies")
+    check(not any("was not used" in note for note in report["notes"]), report["notes"])
+
+
+@case
 def contents():
     report = run_on_device("--check-transfers", mode="content")
     equal("duplicates", sum(r["duplicates"] for r in report["transfer_list"]), 8)
