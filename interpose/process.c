@@ -26,7 +26,6 @@
 static struct {
     struct bp_config config;
     uint64_t fork_mask; /* signals while the lock is held over fork */
-    int32_t tree_pid;   /* who made the wall page */
     int ended;
 } state;
 

@@ -10,6 +10,7 @@
 
 #include "profile/items.h"
 #include "profile/sys.h"
+#include "profile/writer_internal.h"
 
 /* First chunk of each shared kind; every later one is twice as large. 256 strings and functions
  * serve a small DSL in one page each. */
@@ -34,7 +35,7 @@ static void copy_text(char *to, size_t size, const char *from) {
 }
 
 /* Growing past the limit would raise SIGXFSZ in the target. */
-static int size_allowed(uint64_t size) {
+int bp_writer_size_allowed(uint64_t size) {
     struct rlimit limit;
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0)
         return 1;
@@ -47,7 +48,7 @@ static int size_allowed(uint64_t size) {
 static int reserve(int fd, uint64_t offset, uint64_t size) {
     static const char zeros[BP_PAGE];
     struct iovec pages[PAGES_AT_ONCE];
-    if (!size_allowed(offset + size))
+    if (!bp_writer_size_allowed(offset + size))
         return -EFBIG;
     for (unsigned i = 0; i < PAGES_AT_ONCE; i++)
         pages[i] = (struct iovec){(void *)(uintptr_t)zeros, BP_PAGE};
@@ -76,30 +77,42 @@ static int reopen(struct bp_writer *writer) {
     return (int)fd;
 }
 
-static void *map_file(int fd, void *address, uint64_t size, uint64_t offset) {
+void *bp_writer_map(int fd, void *address, uint64_t size, uint64_t offset) {
     return (void *)BP_SYS6(SYS_mmap, address, size, PROT_READ | PROT_WRITE,
                            MAP_SHARED | (address ? MAP_FIXED : 0), fd, offset);
 }
 
-static void *map_anonymous(uint64_t size) {
+void *bp_writer_memory(uint64_t size) {
     void *memory = (void *)BP_SYS6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return bp_sys_failed(memory) ? NULL : memory;
 }
 
-int bp_writer_create(struct bp_writer *writer, const char *path) {
-    struct stat status;
+int bp_writer_open(const char *path, struct stat *status) {
     long fd = BP_SYS4(SYS_openat, AT_FDCWD, path,
                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    long error = fd < 0 ? fd : BP_SYS2(SYS_fstat, fd, status);
+    if (fd >= 0 && error < 0)
+        BP_SYS1(SYS_close, fd);
+    return (int)(error < 0 ? error : fd);
+}
+
+void bp_writer_remember(struct bp_writer *writer, const char *path, const struct stat *status) {
+    copy_text(writer->path, sizeof writer->path, path);
+    writer->device = status->st_dev;
+    writer->inode = status->st_ino;
+}
+
+int bp_writer_create(struct bp_writer *writer, const char *path) {
+    struct stat status;
+    int fd = bp_writer_open(path, &status);
     if (fd < 0)
-        return (int)fd;
+        return fd;
     uint64_t size = BP_PAGE + FIRST_EXTENT;
-    long error = BP_SYS2(SYS_fstat, fd, &status);
-    if (error == 0)
-        error = reserve((int)fd, 0, size);
+    long error = reserve(fd, 0, size);
     if (error == -ENOSPC || error == -EFBIG || error == -EDQUOT)
-        error = reserve((int)fd, 0, size = BP_PAGE);
-    void *memory = error == 0 ? map_file((int)fd, NULL, size, 0) : NULL;
+        error = reserve(fd, 0, size = BP_PAGE);
+    void *memory = error == 0 ? bp_writer_map(fd, NULL, size, 0) : NULL;
     if (error == 0 && bp_sys_failed(memory))
         error = (long)memory;
     BP_SYS1(SYS_close, fd);
@@ -107,9 +120,7 @@ int bp_writer_create(struct bp_writer *writer, const char *path) {
         BP_SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
         return (int)error;
     }
-    copy_text(writer->path, sizeof writer->path, path);
-    writer->device = status.st_dev;
-    writer->inode = status.st_ino;
+    bp_writer_remember(writer, path, &status);
     writer->header = memory;
     writer->header->used = BP_PAGE;
     writer->spare = (char *)memory + BP_PAGE;
@@ -124,7 +135,7 @@ static int extend(struct bp_writer *writer, uint64_t size) {
     if (fd < 0)
         return fd;
     int error = reserve(fd, offset, size);
-    void *memory = error ? NULL : map_file(fd, NULL, size, offset);
+    void *memory = error ? NULL : bp_writer_map(fd, NULL, size, offset);
     BP_SYS1(SYS_close, fd);
     if (error || bp_sys_failed(memory))
         return error ? error : (int)(long)memory;
@@ -154,7 +165,7 @@ static void *grow(struct bp_writer *writer, uint64_t size) {
         header->lost_errno = (uint32_t)-error;
     header->flags |= BP_LOST_DISK;
     header->lost_bytes += size;
-    return map_anonymous(size);
+    return bp_writer_memory(size);
 }
 
 struct bp_chunk *bp_writer_chunk(struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t thread,
@@ -234,118 +245,4 @@ uint32_t bp_writer_string(struct bp_writer *writer, const char *text) {
     copy_text((char *)bp_chunk_items(chunk) + at, length, text);
     __atomic_store_n(&chunk->count, at + length, __ATOMIC_RELEASE);
     return chunk->first + at;
-}
-
-static int is_of_devices(const struct bp_chunk *chunk) {
-    return chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR;
-}
-
-static int is_of_samples(const struct bp_chunk *chunk) {
-    return chunk->kind >= BP_FRAMES && chunk->kind <= BP_SAMPLER;
-}
-
-static int is_of_tasks(const struct bp_chunk *chunk) {
-    return chunk->kind >= BP_TASKS && chunk->kind <= BP_TASK_FOLDS;
-}
-
-static int kept_after_fork(const struct bp_chunk *chunk, uint32_t thread) {
-    return chunk->kind != BP_TREE && chunk->kind != BP_REAPED && !is_of_devices(chunk) &&
-           !is_of_samples(chunk) && !is_of_tasks(chunk) &&
-           (chunk->thread == BP_NO_THREAD || chunk->thread == thread);
-}
-
-/* Copy one mapped range into the new file and map the file over it. */
-static int take_over(int fd, void *memory, uint64_t size, uint64_t offset) {
-    for (uint64_t done = 0; done < size;) {
-        long n = BP_SYS4(SYS_pwrite64, fd, (char *)memory + done, size - done, offset + done);
-        if (n <= 0)
-            return n < 0 ? (int)n : -ENOSPC;
-        done += (uint64_t)n;
-    }
-    void *mapped = map_file(fd, memory, size, offset);
-    return bp_sys_failed(mapped) ? (int)(long)mapped : 0;
-}
-
-/* Leave the parent's file without having one: private copies at the same addresses. */
-static void detach(void *memory, uint64_t size) {
-    void *copy = map_anonymous(size);
-    if (!copy)
-        return;
-    const uint64_t *from = memory;
-    uint64_t *to = copy;
-    for (uint64_t i = 0; i < size / sizeof *from; i++)
-        to[i] = from[i];
-    BP_SYS6(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, memory, 0);
-}
-
-static void detach_all(struct bp_writer *writer, uint32_t thread) {
-    detach(writer->header, BP_PAGE);
-    writer->header->flags |= BP_LOST_DISK;
-    for (struct bp_chunk *chunk = writer->chunks; chunk; chunk = (void *)chunk->links[0])
-        if (kept_after_fork(chunk, thread) || is_of_devices(chunk))
-            detach(chunk, chunk->size);
-}
-
-static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
-    if (chunk->kind == BP_TREE)
-        return; /* stays mapped: the child is in the same tree */
-    if (chunk->thread == BP_NO_THREAD)
-        writer->open[chunk->kind] = NULL;
-    if (is_of_devices(chunk))
-        detach(chunk, chunk->size); /* the collector may hold pointers to its items */
-    else
-        BP_SYS2(SYS_munmap, chunk, chunk->size);
-}
-
-static uint64_t size_kept(const struct bp_writer *writer, uint32_t thread) {
-    uint64_t size = 0;
-    for (const struct bp_chunk *c = writer->chunks; c; c = (const struct bp_chunk *)c->links[0])
-        size += kept_after_fork(c, thread) ? c->size : 0;
-    return size;
-}
-
-int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread) {
-    struct stat status;
-    uint64_t offset = BP_PAGE;
-    long fd = BP_SYS4(SYS_openat, AT_FDCWD, path,
-                      O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    long error = fd < 0 ? fd : BP_SYS2(SYS_fstat, fd, &status);
-    if (error >= 0 && !size_allowed(BP_PAGE + size_kept(writer, thread)))
-        error = -EFBIG;
-    if (error >= 0)
-        error = take_over((int)fd, writer->header, BP_PAGE, 0);
-    if (error < 0) {
-        detach_all(writer, thread);
-        if (fd >= 0)
-            BP_SYS1(SYS_close, fd);
-        return (int)error;
-    }
-    copy_text(writer->path, sizeof writer->path, path);
-    writer->device = status.st_dev;
-    writer->inode = status.st_ino;
-    writer->header->flags &= ~BP_LOST_DISK;
-    writer->header->lost_bytes = 0;
-    BP_SYS2(SYS_munmap, writer->spare, writer->spare_size);
-    writer->spare_size = 0;
-    struct bp_chunk **link = &writer->chunks;
-    for (struct bp_chunk *chunk = *link, *next; chunk; chunk = next) {
-        next = (void *)chunk->links[0];
-        if (!kept_after_fork(chunk, thread)) {
-            drop_chunk(writer, chunk);
-            continue;
-        }
-        if (take_over((int)fd, chunk, chunk->size, offset) == 0) {
-            offset += chunk->size;
-        } else {
-            detach(chunk, chunk->size);
-            writer->header->flags |= BP_LOST_DISK;
-            writer->header->lost_bytes += chunk->size;
-        }
-        *link = chunk;
-        link = (struct bp_chunk **)&chunk->links[0];
-    }
-    *link = NULL;
-    writer->header->used = offset;
-    BP_SYS1(SYS_close, fd);
-    return 0;
 }

@@ -337,18 +337,18 @@ static void exec_retried(void) {
     add(1);
 }
 
-static void *busy_beside(void *stop) {
-    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
+static void *busy_beside(void *over) {
+    while (!__atomic_load_n((int *)over, __ATOMIC_RELAXED))
         work_busy(0.001);
     return NULL;
 }
 
 static void exec_retried_beside(void) {
-    int stop = 0;
+    int over = 0;
     pthread_t thread;
-    pthread_create(&thread, NULL, busy_beside, &stop);
+    pthread_create(&thread, NULL, busy_beside, &over);
     exec_retried();
-    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
 }
 
