@@ -142,7 +142,6 @@ void bp_sim_queue_throttle(void);
 void bp_sim_queue_run(uint64_t sequence);
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra);
 struct bp_sim_work *bp_sim_work_clone(const struct bp_sim_work *work);
-void bp_sim_work_do(struct bp_sim_work *work);
 
 /* stream.c: real streams for handles; the lock is held. NULL for a handle that is none. */
 struct bp_sim_stream *bp_sim_stream_get(struct bp_sim_stream *handle);

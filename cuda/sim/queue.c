@@ -29,58 +29,6 @@ struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra) {
     return work;
 }
 
-static struct bp_sim_work *take(uint64_t sequence) {
-    bp_sim_lock(&bp_sim_model.lock);
-    struct bp_sim_work *work = state.first;
-    if (work && work->sequence <= sequence) {
-        state.first = work->next;
-        state.count--;
-        if (!state.first)
-            state.last = &state.first;
-    } else {
-        work = NULL;
-    }
-    bp_sim_unlock(&bp_sim_model.lock);
-    return work;
-}
-
-void bp_sim_queue_run(uint64_t sequence) {
-    struct bp_sim_work *work;
-    bp_sim_lock(&state.working);
-    while ((work = take(sequence))) {
-        bp_sim_work_do(work);
-        free(work);
-    }
-    bp_sim_unlock(&state.working);
-}
-
-void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream) {
-    work->sequence = stream->sequence = ++bp_sim_model.sequence;
-    work->end = stream->end;
-    work->next = NULL;
-    *state.last = work;
-    state.last = &work->next;
-    state.count++;
-}
-
-void bp_sim_queue_throttle(void) {
-    uint64_t end = 0, sequence = 0;
-    bp_sim_lock(&bp_sim_model.lock);
-    if (state.count > DEPTH) {
-        end = state.first->end;
-        sequence = state.first->sequence;
-    }
-    bp_sim_unlock(&bp_sim_model.lock);
-    if (!end)
-        return;
-    struct bp_sim_record record = {
-        .kind = BP_SIM_RECORD_OVERHEAD, .start = bp_sim_now(), .value = BP_SIM_QUEUE_FULL};
-    bp_sim_wait_until(end);
-    bp_sim_queue_run(sequence);
-    record.end = bp_sim_now();
-    bp_sim_emit(&record);
-}
-
 /* Without a detour through the caches, which memmove takes here up to many MiB: 18 instead of 9
  * GB/s on an EPYC, and a PCIe link has 12 to 25. */
 static void copy_bytes(char *target, const char *source, size_t size) {
@@ -122,7 +70,7 @@ static void do_set(const struct bp_sim_set *set) {
     }
 }
 
-void bp_sim_work_do(struct bp_sim_work *work) {
+static void do_work(struct bp_sim_work *work) {
     switch (work->kind) {
     case BP_SIM_WORK_COPY:
         do_copy(&work->copy);
@@ -139,4 +87,56 @@ void bp_sim_work_do(struct bp_sim_work *work) {
         work->host.function(work->host.data);
         break;
     }
+}
+
+static struct bp_sim_work *take(uint64_t sequence) {
+    bp_sim_lock(&bp_sim_model.lock);
+    struct bp_sim_work *work = state.first;
+    if (work && work->sequence <= sequence) {
+        state.first = work->next;
+        state.count--;
+        if (!state.first)
+            state.last = &state.first;
+    } else {
+        work = NULL;
+    }
+    bp_sim_unlock(&bp_sim_model.lock);
+    return work;
+}
+
+void bp_sim_queue_run(uint64_t sequence) {
+    struct bp_sim_work *work;
+    bp_sim_lock(&state.working);
+    while ((work = take(sequence))) {
+        do_work(work);
+        free(work);
+    }
+    bp_sim_unlock(&state.working);
+}
+
+void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream) {
+    work->sequence = stream->sequence = ++bp_sim_model.sequence;
+    work->end = stream->end;
+    work->next = NULL;
+    *state.last = work;
+    state.last = &work->next;
+    state.count++;
+}
+
+void bp_sim_queue_throttle(void) {
+    uint64_t end = 0, sequence = 0;
+    bp_sim_lock(&bp_sim_model.lock);
+    if (state.count > DEPTH) {
+        end = state.first->end;
+        sequence = state.first->sequence;
+    }
+    bp_sim_unlock(&bp_sim_model.lock);
+    if (!end)
+        return;
+    struct bp_sim_record record = {
+        .kind = BP_SIM_RECORD_OVERHEAD, .start = bp_sim_now(), .value = BP_SIM_QUEUE_FULL};
+    bp_sim_wait_until(end);
+    bp_sim_queue_run(sequence);
+    record.end = bp_sim_now();
+    bp_sim_emit(&record);
 }
