@@ -2,6 +2,7 @@
 #include "interpose/elf.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Most objects have their dynamic section relocated in place; the vdso has not. */
@@ -27,60 +28,45 @@ static void read_segments(struct bp_elf *elf, const struct dl_phdr_info *info) {
     }
 }
 
+static const struct {
+    ElfW(Sxword) tag;
+    size_t member; /* that takes the address */
+} pointers[] = {
+    {DT_SYMTAB, offsetof(struct bp_elf, symbols)},
+    {DT_STRTAB, offsetof(struct bp_elf, strings)},
+    {DT_GNU_HASH, offsetof(struct bp_elf, gnu_hash)},
+    {DT_HASH, offsetof(struct bp_elf, sysv_hash)},
+    {DT_VERSYM, offsetof(struct bp_elf, versions)},
+    {DT_VERDEF, offsetof(struct bp_elf, defined)},
+    {DT_VERNEED, offsetof(struct bp_elf, needed)},
+    {DT_RELA, offsetof(struct bp_elf, relocations[0])},
+    {DT_JMPREL, offsetof(struct bp_elf, relocations[1])},
+};
+
+static void read_pointer(struct bp_elf *elf, const ElfW(Dyn) * d) {
+    const void *pointer = dynamic_pointer(elf, d->d_un.d_val);
+    for (unsigned i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
+        if (pointers[i].tag == d->d_tag)
+            memcpy((char *)elf + pointers[i].member, &pointer, sizeof pointer);
+}
+
 static void read_dynamic(struct bp_elf *elf) {
     uint64_t soname = 0;
     for (const ElfW(Dyn) *d = elf->dynamic; d->d_tag != DT_NULL; d++) {
         uint64_t value = d->d_un.d_val;
-        const void *pointer = dynamic_pointer(elf, value);
-        switch (d->d_tag) {
-        case DT_SYMTAB:
-            elf->symbols = pointer;
-            break;
-        case DT_STRTAB:
-            elf->strings = pointer;
-            break;
-        case DT_GNU_HASH:
-            elf->gnu_hash = pointer;
-            break;
-        case DT_HASH:
-            elf->sysv_hash = pointer;
-            break;
-        case DT_VERSYM:
-            elf->versions = pointer;
-            break;
-        case DT_VERDEF:
-            elf->defined = pointer;
-            break;
-        case DT_VERNEED:
-            elf->needed = pointer;
-            break;
-        case DT_RELA:
-            elf->relocations[0] = pointer;
-            break;
-        case DT_RELASZ:
+        read_pointer(elf, d);
+        if (d->d_tag == DT_RELASZ)
             elf->relocation_count[0] = value / sizeof(ElfW(Rela));
-            break;
-        case DT_RELACOUNT:
-            elf->relative_count = value;
-            break;
-        case DT_JMPREL:
-            elf->relocations[1] = pointer;
-            break;
-        case DT_PLTRELSZ:
+        else if (d->d_tag == DT_PLTRELSZ)
             elf->relocation_count[1] = value / sizeof(ElfW(Rela));
-            break;
-        case DT_SONAME:
+        else if (d->d_tag == DT_RELACOUNT)
+            elf->relative_count = value;
+        else if (d->d_tag == DT_SONAME)
             soname = value;
-            break;
-        case DT_SYMBOLIC:
+        else if (d->d_tag == DT_SYMBOLIC)
             elf->symbolic = 1;
-            break;
-        case DT_FLAGS:
+        else if (d->d_tag == DT_FLAGS)
             elf->symbolic |= (value & DF_SYMBOLIC) != 0;
-            break;
-        default:
-            break;
-        }
     }
     elf->soname = elf->strings && soname ? elf->strings + soname : "";
 }
