@@ -32,10 +32,7 @@ const char *bp_advise_name(const struct bp_model *model, uint32_t number,
                            char text[BP_ADVISE_NAME]) {
     if (number == BP_NO_FUNCTION)
         return "(unknown caller)";
-    const struct bp_function *function = &model->functions[number];
-    snprintf(text, BP_ADVISE_NAME, "%s%s%s", function->module, function->module[0] ? "." : "",
-             function->name);
-    return text;
+    return bp_function_name(&model->functions[number], text, BP_ADVISE_NAME);
 }
 
 static struct bp_advice *append(struct bp_model *model) {

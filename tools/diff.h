@@ -122,6 +122,9 @@ static inline bool bp_diff_differs(const struct bp_diff_row *row) {
     return row->time_differs || row->count_differs;
 }
 
+/* For people; of copies the direction alone. */
+void bp_diff_name(const struct bp_diff_row *row, char *text, size_t size);
+
 /* Of two single runs: how much of a function's time, the mean of both, may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
 /* The same as parts of OLD's time: a function that takes up to so much more, or less, in NEW does

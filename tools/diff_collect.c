@@ -328,6 +328,16 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
     return diff;
 }
 
+void bp_diff_name(const struct bp_diff_row *row, char *text, size_t size) {
+    const struct bp_function *function = row->function;
+    if (!function)
+        snprintf(text, size, "%s", row->name);
+    else if (function->kind == BP_FUNC_ROOT)
+        snprintf(text, size, "own code of %s", function->library);
+    else
+        bp_function_name(function, text, size);
+}
+
 void bp_diff_free(struct bp_diff *diff) {
     for (uint32_t i = 0; i < diff->row_count; i++)
         free(diff->rows[i].values);

@@ -19,20 +19,19 @@ static const char *const kind_names[] = {"wall",     "category", "idle",   "grou
 
 static json_t *make_row(const struct bp_diff_row *row) {
     json_t *object = json_object();
-    char name[1024];
     const struct bp_function *function = row->function;
-    snprintf(name, sizeof(name), "%s%s%s", function ? function->module : "",
-             function && function->module[0] ? "." : "", row->name);
     bp_json_set_text(object, "kind", kind_names[row->kind]);
-    bp_json_set_text(object, "name", name);
-    if (function)
+    bp_json_set_text(object, "name", row->name);
+    if (function) {
+        bp_report_json_name(object, "name", function);
         bp_json_set_text(object, "library", function->library);
+    }
     if (function || row->kind == BP_DIFF_KERNEL)
         bp_json_set_text(object, "category", bp_category_name(row->category));
     bp_json_set(object, "old_s", row->old_s);
     bp_json_set(object, "new_s", row->new_s);
     bp_json_set(object, "change_s", row->change_s);
-    bp_json_set(object, "change_pct", row->old_s > 0 ? 100 * row->change_s / row->old_s : 0);
+    bp_json_set_percent(object, "change_pct", row->change_s, row->old_s);
     bp_json_set(object, "spread_s", row->spread_s);
     bp_json_set(object, "wall_change_s", row->wall_change_s);
     if (row->kind >= BP_DIFF_GROUP) {
@@ -105,10 +104,7 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     json_object_set_new(root, "differences", make_differences(diff));
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         json_object_set_new(root, tables[i].key, make_table(diff, tables[i].kind));
-    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', out);
-    json_decref(root);
-    return result;
+    return bp_json_print(root, out);
 }
 
 int bp_diff_csv(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
@@ -117,9 +113,7 @@ int bp_diff_csv(const struct bp_diff *diff, const struct bp_diff_settings *setti
     for (int kind = 0; by && kind < BP_DIFF_KINDS; kind++)
         if (strcmp(by, kind_names[kind]) == 0)
             list = make_table(diff, (enum bp_diff_kind)kind);
-    while (settings->top && json_array_size(list) > settings->top)
-        json_array_remove(list, json_array_size(list) - 1);
-    bp_csv_write(list, out);
+    bp_csv_write(list, settings->top, out);
     if (json_array_size(list) == 0)
         bp_note("the table is empty: %s%s%s", by ? "no " : "", by ? by : "no differences",
                 by ? " in either run" : "");

@@ -238,18 +238,12 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
 }
 
 static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
-    const struct bp_function *function = row->function;
     const char *prefix = row->kind == BP_DIFF_TRANSFER ? "copies "
                          : row->kind != BP_DIFF_KERNEL ? ""
                          : row->category == BP_DSL     ? "DSL kernel "
                                                        : "kernel ";
-    if (!function)
-        snprintf(text, size, "%s%s", prefix, row->name);
-    else if (function->kind == BP_FUNC_ROOT)
-        snprintf(text, size, "own code of %s", function->library);
-    else
-        snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
-                 function->name);
+    size_t length = (size_t)snprintf(text, size, "%s", prefix);
+    bp_diff_name(row, text + length, size - length);
 }
 
 /* "2.0 × faster" of one call. */

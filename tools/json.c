@@ -31,3 +31,14 @@ void bp_json_set_count(json_t *object, const char *key, uint64_t value) {
 void bp_json_set_text(json_t *object, const char *key, const char *value) {
     json_object_set_new(object, key, bp_json_text(value));
 }
+
+void bp_json_set_percent(json_t *object, const char *key, double part, double whole) {
+    bp_json_set(object, key, whole > 0 ? 100 * part / whole : 0);
+}
+
+int bp_json_print(json_t *root, FILE *out) {
+    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(root);
+    return result;
+}

@@ -252,6 +252,9 @@ static inline double bp_cost_error(double cost_s) {
     return cost_s / 3;
 }
 
+/* module.qualname of Python's functions: the name that people search for. Returns `text`. */
+const char *bp_function_name(const struct bp_function *function, char *text, size_t size);
+
 /* Of a call that ended; where it calls itself, inner calls are calls, too. */
 static inline double bp_function_mean(const struct bp_function *function) {
     return function->calls ? function->calls_s / (double)function->calls : 0;

@@ -125,3 +125,9 @@ void bp_model_finish_functions(struct bp_model *model) {
         }
     }
 }
+
+const char *bp_function_name(const struct bp_function *function, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
+             function->name);
+    return text;
+}

@@ -73,12 +73,14 @@ static void write_value(FILE *out, json_t *value) {
         fputs(json_is_true(value) ? "true" : "false", out);
 }
 
-void bp_csv_write(json_t *list, FILE *out) {
+void bp_csv_write(json_t *list, unsigned top, FILE *out) {
     struct columns columns = {.list = json_array()};
     size_t row;
     size_t column;
     json_t *object;
     json_t *name;
+    while (top && json_array_size(list) > top)
+        json_array_remove(list, json_array_size(list) - 1);
     json_array_foreach(list, row, object) collect(&columns, object, "");
     json_array_foreach(columns.list, column, name) {
         fprintf(out, "%s", column ? "," : "");
@@ -133,8 +135,6 @@ static void choose_rows(json_t *list, const struct bp_report_settings *settings)
     for (size_t i = json_array_size(list); i-- > 0;)
         if (!is_wanted(json_array_get(list, i), &settings->search))
             json_array_remove(list, i);
-    while (settings->top && json_array_size(list) > settings->top)
-        json_array_remove(list, json_array_size(list) - 1);
 }
 
 /* The rows that close the page: with them the percentages of all rows sum to 100. */
@@ -168,7 +168,7 @@ int bp_report_csv(const struct bp_model *model, const struct bp_report_settings 
     choose_rows(list, settings);
     add_rest(list, model, settings);
     if (list)
-        bp_csv_write(list, out);
+        bp_csv_write(list, settings->top, out);
     if (json_array_size(list) == 0)
         bp_note("the table is empty: this profile has no %ss%s", settings->by,
                 settings->search.count ? " of that name" : "");

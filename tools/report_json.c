@@ -15,14 +15,15 @@
 
 #define SCHEMA "battprof-report/1"
 
-static double percent(const struct bp_model *model, double s) {
-    return model->wall_s > 0 ? 100 * s / model->wall_s : 0;
+void bp_report_json_name(json_t *object, const char *key, const struct bp_function *function) {
+    char name[1024];
+    bp_json_set_text(object, key, bp_function_name(function, name, sizeof(name)));
 }
 
 static json_t *make_part(const struct bp_model *model, double s, double thread_s) {
     json_t *part = json_object();
     bp_json_set(part, "s", s);
-    bp_json_set(part, "pct", percent(model, s));
+    bp_json_set_percent(part, "pct", s, model->wall_s);
     bp_json_set(part, "thread_s", thread_s);
     return part;
 }
@@ -58,23 +59,15 @@ static const char *kind_name(uint32_t kind) {
     return names[kind];
 }
 
-/* The name is the one that people search for: module.qualname. */
 static void set_python(json_t *object, const struct bp_model *model,
                        const struct bp_function *function) {
-    char name[1024];
     uint32_t others;
     const struct bp_function *caller = bp_report_caller(model, function, &others);
-    if (function->module[0]) {
-        snprintf(name, sizeof(name), "%s.%s", function->module, function->name);
-        bp_json_set_text(object, "name", name);
-    }
     bp_json_set_text(object, "module", function->module);
     bp_json_set_text(object, "file", function->file);
     bp_json_set_count(object, "line", function->line);
-    if (!caller)
-        return;
-    snprintf(name, sizeof(name), "%s.%s", caller->module, caller->name);
-    bp_json_set_text(object, "called_from", caller->module[0] ? name : caller->name);
+    if (caller)
+        bp_report_json_name(object, "called_from", caller);
 }
 
 /* Of a generator's calls only the mean is known, and of calls of which none returned. */
@@ -92,7 +85,7 @@ static void set_call(json_t *object, const struct bp_function *function) {
 
 static json_t *make_function(const struct bp_model *model, const struct bp_function *function) {
     json_t *object = json_object();
-    bp_json_set_text(object, "name", function->name);
+    bp_report_json_name(object, "name", function);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "category", bp_category_name(function->category));
     bp_json_set_text(object, "group", function->group);
@@ -106,7 +99,7 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
     set_call(object, function);
-    bp_json_set(object, "pct", percent(model, function->wall_s + function->idle_s));
+    bp_json_set_percent(object, "pct", function->wall_s + function->idle_s, model->wall_s);
     bp_json_set_count(object, "tasks", function->tasks);
     bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
     bp_json_set(object, "idle_s", function->idle_s);
@@ -198,7 +191,7 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "wall_s", thread->wall_s);
         bp_json_set(object, "blocked_s", thread->blocked_s);
         bp_json_set(object, "idle_s", thread->own_idle_s);
-        bp_json_set(object, "pct", percent(model, thread->wall_s + thread->own_idle_s));
+        bp_json_set_percent(object, "pct", thread->wall_s + thread->own_idle_s, model->wall_s);
         bp_json_set(object, "runqueue_s", thread->runqueue_s);
         set_categories(object, thread->category_s);
         json_array_append_new(list, object);
@@ -242,7 +235,7 @@ static json_t *make_processes(const struct bp_model *model) {
         bp_json_set(object, "waiting_s", process->waiting_s);
         bp_json_set(object, "wall_s", process->wall_s);
         bp_json_set(object, "idle_s", process->idle_s);
-        bp_json_set(object, "pct", percent(model, process->wall_s + process->idle_s));
+        bp_json_set_percent(object, "pct", process->wall_s + process->idle_s, model->wall_s);
         set_categories(object, process->category_s);
         json_array_append_new(list, object);
     }
@@ -302,9 +295,5 @@ json_t *bp_report_json_make(const struct bp_model *model,
 
 int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
                    FILE *out) {
-    json_t *root = bp_report_json_make(model, settings);
-    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', out);
-    json_decref(root);
-    return result;
+    return bp_json_print(bp_report_json_make(model, settings), out);
 }

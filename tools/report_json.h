@@ -13,8 +13,11 @@
 json_t *bp_report_json_make(const struct bp_model *model,
                             const struct bp_report_settings *settings);
 
-/* A list of objects as CSV. */
-void bp_csv_write(json_t *list, FILE *out);
+/* A list of objects as CSV; of its first `top`, if there is such a limit. */
+void bp_csv_write(json_t *list, unsigned top, FILE *out);
+
+/* report_json.c: the full name of a function. */
+void bp_report_json_name(json_t *object, const char *key, const struct bp_function *function);
 
 /* report_json_candidate.c */
 json_t *bp_report_json_candidates(const struct bp_model *model,

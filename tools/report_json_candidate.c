@@ -19,11 +19,8 @@ static void set_known(json_t *object, const char *key, double value) {
 static json_t *make_candidate(const struct bp_model *model, const struct bp_candidate *candidate) {
     static const char *const verdicts[] = {"keep", "batch", "move"};
     const struct bp_function *function = &model->functions[candidate->function];
-    char name[1024];
     json_t *object = json_object();
-    snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
-             function->name);
-    bp_json_set_text(object, "name", name);
+    bp_report_json_name(object, "name", function);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "priority", bp_priority_name(candidate->priority));
     bp_json_set(object, "pct", 100 * candidate->share);
@@ -49,7 +46,7 @@ static json_t *make_part(const struct bp_model *model, const struct bp_framework
     bp_json_set_text(object, "name", part->label);
     bp_json_set_text(object, "priority", bp_priority_name(part->priority));
     bp_json_set(object, "wall_s", part->wall_s);
-    bp_json_set(object, "pct", model->wall_s > 0 ? 100 * part->wall_s / model->wall_s : 0);
+    bp_json_set_percent(object, "pct", part->wall_s, model->wall_s);
     bp_json_set(object, "run_if_twice_as_fast_s", part->half_s);
     bp_json_set(object, "run_without_s", part->without_s);
     return object;

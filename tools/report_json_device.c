@@ -10,18 +10,13 @@ static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "memset"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
-/* As in `functions`: module.qualname of Python functions; "" if there is none. */
+/* "" if there is none. */
 static void set_function(json_t *object, const char *key, const struct bp_model *model,
                          uint32_t number) {
-    char name[1024];
-    if (number == BP_NO_FUNCTION) {
+    if (number == BP_NO_FUNCTION)
         bp_json_set_text(object, key, "");
-        return;
-    }
-    const struct bp_function *function = &model->functions[number];
-    snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
-             function->name);
-    bp_json_set_text(object, key, name);
+    else
+        bp_report_json_name(object, key, &model->functions[number]);
 }
 
 static json_t *make_device(const struct bp_model *model, const struct bp_model_device *device) {
@@ -36,7 +31,7 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
     bp_json_set(object, "copy_s", device->copy_s);
     bp_json_set(object, "compute_s", device->compute_s);
-    bp_json_set(object, "busy_pct", model->wall_s > 0 ? 100 * device->busy_s / model->wall_s : 0);
+    bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
     for (int i = 0; i < BP_DIRECTIONS; i++)
         if (device->best[i] > 0)
             bp_json_set(best, directions[i], device->best[i] / 1e9);
@@ -180,10 +175,9 @@ json_t *bp_report_json_advice(const struct bp_model *model) {
     for (uint32_t i = 0; i < model->advice_count; i++) {
         const struct bp_advice *advice = &model->advice[i];
         json_t *object = json_object();
-        double share = model->wall_s > 0 ? 100 * advice->saves_s / model->wall_s : 0;
         bp_json_set_text(object, "level", advice->level);
         bp_json_set_text(object, "what", advice->what);
-        bp_json_set(object, "share_pct", share);
+        bp_json_set_percent(object, "share_pct", advice->saves_s, model->wall_s);
         bp_json_set(object, "saves_s", advice->saves_s);
         bp_json_set_text(object, "why", advice->why);
         bp_json_set_count(object, "bytes", advice->bytes);

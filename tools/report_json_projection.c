@@ -13,7 +13,7 @@ static json_t *make_categories(const struct bp_scaled *scaled) {
         double s = last ? scaled->profiler_s : scaled->category_s[i];
         json_t *part = json_object();
         bp_json_set(part, "s", s);
-        bp_json_set(part, "pct", scaled->wall_s > 0 ? 100 * s / scaled->wall_s : 0);
+        bp_json_set_percent(part, "pct", s, scaled->wall_s);
         json_object_set_new(object, last ? "profiler" : bp_category_name((enum bp_category)i),
                             part);
     }

@@ -15,16 +15,9 @@
 #define FUNCTIONS 10
 #define SMALLEST 0.01
 
-static void set_name(json_t *object, const struct bp_function *function) {
-    char name[1024];
-    snprintf(name, sizeof(name), "%s%s%s", function->module, function->module[0] ? "." : "",
-             function->name);
-    bp_json_set_text(object, "name", name);
-}
-
 static json_t *make_row(const struct bp_model *model, const struct bp_task_function *row) {
     json_t *object = json_object();
-    set_name(object, &model->functions[row->function]);
+    bp_report_json_name(object, "name", &model->functions[row->function]);
     bp_json_set_count(object, "calls", row->calls);
     bp_json_set(object, "self_s", row->self_s);
     return object;
@@ -71,7 +64,7 @@ static json_t *make_task(const struct bp_model *model, const struct bp_model_tas
     bp_json_set(object, "duration_s", task->duration_s);
     bp_json_set(object, "wall_s", task->wall_s);
     bp_json_set(object, "idle_s", task->idle_s);
-    bp_json_set(object, "pct", model->wall_s > 0 ? 100 * bp_task_cost(task) / model->wall_s : 0);
+    bp_json_set_percent(object, "pct", bp_task_cost(task), model->wall_s);
     bp_json_set(object, "cpu_s", task->cpu_s);
     for (int i = 0; i < BP_CATEGORIES; i++) {
         char key[32];
@@ -212,7 +205,7 @@ json_t *bp_report_json_phases(const struct bp_model *model) {
         bp_json_set(object, "thread_s", phase->thread_s);
         double wall_s = phase->wall_s + phase->idle_s;
         bp_json_set(object, "wall_s", phase->wall_s);
-        bp_json_set(object, "pct", model->wall_s > 0 ? 100 * wall_s / model->wall_s : 0);
+        bp_json_set_percent(object, "pct", wall_s, model->wall_s);
         bp_json_set_count(object, "tasks", phase->tasks);
         bp_json_set_count(object, "samples", phase->samples);
         bp_json_set(object, "in_tasks_s", phase->task_s);

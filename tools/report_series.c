@@ -149,17 +149,6 @@ static uint32_t *order_rows(struct bp_diff *diff, enum bp_diff_kind kind, uint32
     return order;
 }
 
-static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
-    const struct bp_function *function = row->function;
-    if (!function)
-        snprintf(text, size, "%s", row->name);
-    else if (function->kind == BP_FUNC_ROOT)
-        snprintf(text, size, "own code of %s", function->library);
-    else
-        snprintf(text, size, "%s%s%s", function->module, function->module[0] ? "." : "",
-                 function->name);
-}
-
 static uint32_t print_rows(const struct bp_page *page, struct bp_diff *diff,
                            const struct table *table, unsigned top) {
     uint32_t count;
@@ -170,7 +159,7 @@ static uint32_t print_rows(const struct bp_page *page, struct bp_diff *diff,
         const struct bp_diff_row *row = &diff->rows[order[i]];
         struct figures figures = figure(diff, row);
         char name[300];
-        name_of(row, name, sizeof(name));
+        bp_diff_name(row, name, sizeof(name));
         moving += moves(&figures);
         if (i < top || moves(&figures))
             print_row(page, name, &figures, true);
@@ -230,7 +219,7 @@ static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *ro
     json_t *seconds = json_array();
     json_t *calls = json_array();
     char name[1024];
-    name_of(row, name, sizeof(name));
+    bp_diff_name(row, name, sizeof(name));
     json_t *object = make_figure_row(name, &figures);
     for (uint32_t i = 0; i < diff->run_count; i++) {
         json_array_append_new(seconds, json_real(row->values[i].s));
@@ -272,17 +261,12 @@ static int print_json(struct bp_diff *diff, FILE *out) {
     json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
     json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));
     json_object_set_new(root, "transfers", make_list(diff, BP_DIFF_TRANSFER));
-    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', out);
-    json_decref(root);
-    return result;
+    return bp_json_print(root, out);
 }
 
 static int print_csv(struct bp_diff *diff, const struct table *table, unsigned top, FILE *out) {
     json_t *list = make_list(diff, table->kind);
-    while (top && json_array_size(list) > top)
-        json_array_remove(list, json_array_size(list) - 1);
-    bp_csv_write(list, out);
+    bp_csv_write(list, top, out);
     if (json_array_size(list) == 0)
         bp_note("the table is empty: these runs have no %ss", table->by);
     json_decref(list);

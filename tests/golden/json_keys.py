@@ -42,7 +42,7 @@ def read_sources(directory):
     keys = set()
     for path in glob.glob(os.path.join(directory, "*.c")):
         with open(path, encoding="utf-8") as file:
-            keys.update(re.findall(r'(?:bp_json_set\w*|set_known|set_function|json_object_set_new)'
+            keys.update(re.findall(r'(?:bp_json_set\w*|set_known|set_function|bp_report_json_name|json_object_set_new)'
                                    r'\(\s*\w+,\s*"(\w+)"', file.read()))
     return keys
 
