@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every key that the command writes as JSON is told of in docs/json.md, below the path it has there:
-json_keys.py BATTPROF JSON_MD TOOLS The profiles are those of all golden cases; of keys that none
-of them has it is asked only that they are in the document, by what the sources name."""
+"""Every key that the command writes as JSON is told of in docs/json.md, below the path that it has
+there: json_keys.py BATTPROF JSON_MD TOOLS. The profiles are those of all golden cases; of keys that
+none of them has it is asked only that they are in the document, by what the sources name."""
 import fnmatch
 import glob
 import json
@@ -17,11 +17,13 @@ sys.dont_write_bytecode = True
 import make_bp
 
 NAMES_OF_USERS = ["tasks.list[].phases"]
+WRITES = (r'(?:bp_json_set\w*|bp_report_json_name|set_known|set_function|json_object_set_new)'
+          r'\(\s*\w+,\s*"(\w+)"')
 SERIES = "session_status"  # a case with the session file that makes a directory a run
 
 
 def read_document(path):
-    """{schema: [(path, keys)]}: "## schema", "### path, path", and the first cells of the tables."""
+    """{schema: [(path, keys)]}: "## schema", "### path, path", the first cells of the tables."""
     schemas = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -42,8 +44,7 @@ def read_sources(directory):
     keys = set()
     for path in glob.glob(os.path.join(directory, "*.c")):
         with open(path, encoding="utf-8") as file:
-            keys.update(re.findall(r'(?:bp_json_set\w*|set_known|set_function|bp_report_json_name|json_object_set_new)'
-                                   r'\(\s*\w+,\s*"(\w+)"', file.read()))
+            keys.update(re.findall(WRITES, file.read()))
     return keys
 
 

@@ -89,3 +89,11 @@ class Check:
             print("FAILED", problem)
         print(self.checked, "checks,", len(self.problems), "failed")
         sys.exit(1 if self.problems or not self.checked else 0)
+
+
+def check_all(check_version):
+    """A whole test: check_version(check, "3.11", its path) for every Python that is here."""
+    check = Check()
+    for version, python in find().items():
+        check_version(check, "%d.%d" % version, python)
+    check.finish()

@@ -56,12 +56,5 @@ def check_version(check, where, python):
     check.that("dsl.call" not in rows, where + ": DSL with --python none")
 
 
-def main():
-    check = pythons.Check()
-    for version, python in pythons.find().items():
-        check_version(check, "%d.%d" % version, python)
-    check.finish()
-
-
 if __name__ == "__main__":
-    main()
+    pythons.check_all(check_version)

@@ -33,12 +33,5 @@ def check_version(check, where, python):
     check.that(group["self_s"] > 0.8 * (byhand - below), "%s: group %r" % (where, group))
 
 
-def main():
-    check = pythons.Check()
-    for version, python in pythons.find().items():
-        check_version(check, "%d.%d" % version, python)
-    check.finish()
-
-
 if __name__ == "__main__":
-    main()
+    pythons.check_all(check_version)

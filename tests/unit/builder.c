@@ -135,3 +135,12 @@ struct bp_profile *builder_read(const struct builder *builder) {
         close(fd);
     return profile;
 }
+
+struct bp_profile *builder_take(const char *path) {
+    struct bp_profile *profile = NULL;
+    struct bp_read_error error;
+    if (bp_profile_read(path, &profile, &error))
+        profile = NULL;
+    unlink(path);
+    return profile;
+}

@@ -47,5 +47,7 @@ int builder_write(const struct builder *builder, const char *path);
 
 /* What the reader makes of it; NULL if it refuses it. */
 struct bp_profile *builder_read(const struct builder *builder);
+/* The same of a file that somebody else wrote, and that is gone then. */
+struct bp_profile *builder_take(const char *path);
 
 #endif

@@ -125,13 +125,6 @@ static void too_large_a_split(void) {
     builder_fini(&builder);
 }
 
-static struct bp_profile *read_path(const char *path) {
-    struct bp_profile *profile = NULL;
-    struct bp_read_error error;
-    CHECK_EQUAL(bp_profile_read(path, &profile, &error), 0);
-    return profile;
-}
-
 /* The child begins without devices; pointers to the parent's items neither crash nor reach it. */
 static void past_a_fork(void) {
     struct bp_writer writer = {0};
@@ -160,18 +153,16 @@ static void past_a_fork(void) {
     int status = -1;
     waitpid(pid, &status, 0);
     CHECK_EQUAL(status, 0);
-    struct bp_profile *profile = read_path(parent);
+    struct bp_profile *profile = builder_take(parent);
     CHECK_EQUAL(profile->device_count, 1);
     CHECK_EQUAL(profile->devices[0].busy, 7);
     CHECK_TEXT(bp_profile_string(profile, profile->devices[0].name), "T4");
     bp_profile_free(profile);
-    profile = read_path(child);
+    profile = builder_take(child);
     CHECK_EQUAL(profile->device_count, 1);
     CHECK_EQUAL(profile->devices[0].busy, 9);
     CHECK_TEXT(profile->missing, "");
     bp_profile_free(profile);
-    unlink(parent);
-    unlink(child);
     rmdir(directory);
 }
 

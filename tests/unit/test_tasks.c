@@ -174,14 +174,6 @@ static void shorter_nodes(void) {
     builder_fini(&builder);
 }
 
-static struct bp_profile *read_path(const char *path) {
-    struct bp_profile *profile = NULL;
-    struct bp_read_error error;
-    CHECK_EQUAL(bp_profile_read(path, &profile, &error), 0);
-    unlink(path);
-    return profile;
-}
-
 /* The variables of the environment are the child's too. */
 static void past_a_fork(void) {
     struct bp_writer writer = {0};
@@ -207,12 +199,12 @@ static void past_a_fork(void) {
     int status = -1;
     waitpid(pid, &status, 0);
     CHECK_EQUAL(status, 0);
-    struct bp_profile *profile = read_path(parent);
+    struct bp_profile *profile = builder_take(parent);
     CHECK_EQUAL(profile->task_count, 1);
     CHECK_TEXT(bp_profile_string(profile, profile->tasks[0].id), "1b59e163");
     CHECK(profile->tasks[0].flags & BP_TASK_UNFINISHED);
     bp_profile_free(profile);
-    profile = read_path(child);
+    profile = builder_take(child);
     CHECK_EQUAL(profile->task_count, 0);
     CHECK_EQUAL(profile->variable_count, 1);
     CHECK_TEXT(bp_profile_string(profile, profile->variables[0].name), "RANK");
