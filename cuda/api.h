@@ -33,15 +33,17 @@
 enum bp_cuda_class {
     BP_CUDA_OTHER,
     BP_CUDA_ALLOCATION,
-    BP_CUDA_MANAGED,  /* allocation of managed memory, whose pages move by themselves */
-    BP_CUDA_MODULE,   /* modules, contexts, graphs: loading, compiling, creating */
-    BP_CUDA_CAPTURE,  /* from here on calls of the thread may be recorded into a graph */
-    BP_CUDA_CAPTURED, /* no longer */
-    BP_CUDA_PREFETCH, /* (memory, bytes): moves pages that are not there yet */
-    BP_CUDA_SYNC,     /* waits for the device */
-    BP_CUDA_LAUNCH,   /* from here on: something comes to the device */
-    BP_CUDA_GRAPH,    /* of one call many records */
-    BP_CUDA_MEMSET,
+    BP_CUDA_MANAGED,   /* allocation of managed memory, whose pages move by themselves */
+    BP_CUDA_MODULE,    /* modules, contexts, graphs: loading, compiling, creating */
+    BP_CUDA_CAPTURE,   /* from here on calls of the thread may be recorded into a graph */
+    BP_CUDA_CAPTURED,  /* no longer */
+    BP_CUDA_PREFETCH,  /* (memory, bytes): moves pages that are not there yet */
+    BP_CUDA_SYNC,      /* waits for the device */
+    BP_CUDA_LAUNCH,    /* from here on: something comes to the device */
+    BP_CUDA_GRAPH,     /* of one call many records */
+    BP_CUDA_MEMSET,    /* (memory, value, count) */
+    BP_CUDA_MEMSET_2D, /* (memory, pitch, value, width, height) */
+    BP_CUDA_MEMSET_3D,
     /* Of each shape one that waits for the device, and one that does not. */
     BP_CUDA_SHAPES(BP_CUDA_COPY_CLASSES)
 };

@@ -45,6 +45,23 @@ static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_op
            (call->slot & (BP_SLOT_SEQUENCES - 1));
 }
 
+/* Whether a record of the device will come of it: kernels have none that were not asked for, nor
+ * has what copies or fills nothing, or copies within the host. */
+static int is_awaited(const struct bp_open_call *call, const struct bp_registers *arguments) {
+    if (bp_cuda_is_copy(call->class) && call->copy.direction != BP_COPY_UNTOLD)
+        return call->copy.bytes > 0 && call->copy.direction != BP_COPY_ON_HOST;
+    switch (call->class) {
+    case BP_CUDA_LAUNCH:
+        return bp_cuda.mode >= BP_CUDA_FULL;
+    case BP_CUDA_MEMSET:
+        return arguments->rdx != 0;
+    case BP_CUDA_MEMSET_2D:
+        return arguments->rcx != 0 && arguments->r8 != 0;
+    default:
+        return bp_cuda_submits(call->class);
+    }
+}
+
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
                       const struct bp_registers *arguments) {
     struct bp_open_call *call = &own->open[own->depth];
@@ -60,8 +77,9 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
         return;
     }
     call->start = bp_clock_now(bp_process.clock);
-    if (bp_cuda_submits(class))
-        call->slot = bp_slot_open(call->start, class, own->capturing && class != BP_CUDA_GRAPH);
+    if (is_awaited(call, arguments))
+        call->slot = bp_slot_open(call->start, class,
+                                  __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
     if (class == BP_CUDA_PREFETCH)
@@ -126,6 +144,13 @@ static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
     __atomic_store_n(&own->head, own->head + 1, __ATOMIC_RELEASE);
 }
 
+static void end_capture(void) {
+    uint32_t now = __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED);
+    while (now > 0 && !__atomic_compare_exchange_n(&bp_cuda.capturing, &now, now - 1, 1,
+                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+}
+
 static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
                        const uint64_t *result) {
     uint64_t last;
@@ -136,9 +161,9 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
             slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
     }
     if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0)
-        own->capturing++;
-    if (call->class == BP_CUDA_CAPTURED && own->capturing)
-        own->capturing--; /* whatever comes of it */
+        __atomic_fetch_add(&bp_cuda.capturing, 1, __ATOMIC_RELAXED);
+    if (call->class == BP_CUDA_CAPTURED)
+        end_capture(); /* whatever comes of it */
     if (call->class == BP_CUDA_MANAGED && result && (uint32_t)*result == 0)
         bp_managed_start(1);
     if (call->pushed)

@@ -69,7 +69,6 @@ struct bp_cuda_thread {
     struct bp_later later[BP_CUDA_LATER];
     uint32_t later_count;
     uint32_t launch_node; /* of its last launch, for kernel wait without kernel records */
-    uint32_t capturing;   /* streams that it records into graphs */
     uint32_t drained;     /* ticks it took to empty the queue, for the next call to count */
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
@@ -107,7 +106,7 @@ struct bp_slot {
     uint8_t content;   /* BP_CONTENT_* of the copy, once it was hashed */
     uint8_t returned;  /* 1; 2 once it is marked */
     uint32_t transfer; /* index + 1 when its record has come */
-    uint32_t captured; /* made while its thread captured: perhaps it only went into a graph */
+    uint32_t captured; /* made while a stream captured: perhaps it only went into a graph */
     uint64_t bytes;    /* of the record */
     uint64_t time;
 };
@@ -240,6 +239,7 @@ struct bp_cuda {
     uint32_t hash;
     uint32_t active;    /* CUPTI runs, in process `pid` */
     uint32_t host_only; /* it does not: copies are timed by their calls */
+    uint32_t capturing; /* streams that are recorded into graphs, by whichever threads */
     int32_t pid;
     struct bp_cuda_thread *threads;
     uint64_t started; /* ticks */

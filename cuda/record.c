@@ -12,7 +12,8 @@
 
 #define CORRELATIONS 65536 /* ids are handed out in order: the table is a ring */
 #define PARKED 4096        /* records that came before the one that says whose they are */
-#define ROUNDS 3           /* buffers for which they wait */
+#define ROUNDS 3           /* buffers for which they wait, */
+#define WAIT_PART 50u      /* and this part of a second: a stuck window is flushed all the time */
 
 struct correlation {
     uint64_t external;
@@ -26,6 +27,7 @@ struct parked {
     uint32_t correlation;
     uint16_t kind; /* enum bp_work_kind */
     uint16_t rounds;
+    uint64_t since; /* ticks */
 };
 
 static struct {
@@ -136,15 +138,21 @@ static void account(struct parked *parked, struct bp_slot *slot) {
         note_slot(slot, parked, owner);
 }
 
-/* What has found its call, and what will not find it any more: `age` is 1 after each buffer. True
- * if there is room. */
+/* Whether its call may still be told of: `age` is 1 after each buffer. */
+static int may_wait(struct parked *parked, uint16_t age) {
+    parked->rounds += age;
+    return parked->rounds <= ROUNDS ||
+           state.now.ticks - parked->since < bp_cuda.ticks_per_s / WAIT_PART;
+}
+
+/* What has found its call, and what will not find it any more. True if there is room. */
 static int retry_parked(uint16_t age) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < state.parked_count; i++) {
         struct parked *parked = &state.parked[i];
         struct bp_slot *slot;
         int known = find_context(parked, &slot);
-        if (!known && (parked->rounds += age) <= ROUNDS) {
+        if (!known && may_wait(parked, age)) {
             state.parked[kept++] = *parked;
             continue;
         }
@@ -167,6 +175,7 @@ static void take_work(struct parked *parked) {
         account(parked, parked->correlation ? slot : NULL);
     } else if (state.parked_count < PARKED || retry_parked(0)) {
         parked->rounds = 0;
+        parked->since = state.now.ticks;
         state.parked[state.parked_count++] = *parked;
     } else {
         bp_sums.collector->unmatched++;

@@ -83,13 +83,22 @@ static int is_quiet(const struct bp_slot *slot, uint64_t limit) {
 }
 
 /* CUPTI has told of the call itself, and of no work. */
-static int is_recorded(const struct bp_slot *slot, uint64_t limit) {
-    return slot->captured && slot->returned && slot->state == BP_SLOT_SEEN &&
+static int has_none(const struct bp_slot *slot, uint64_t limit) {
+    return slot->returned && slot->state == BP_SLOT_SEEN && !slot->time &&
            slot->start + bp_cuda.ticks_per_s / GRAPH_PART < limit;
 }
 
+/* A graph of kernels alone has no records where kernels have none. Later work, or that nobody waits
+ * for it, is taken for a sign that it is over. */
+static int is_untold(const struct bp_slot *slot) {
+    uint32_t last = __atomic_load_n(&state.next, __ATOMIC_RELAXED);
+    return slot->class == BP_CUDA_GRAPH && bp_cuda.mode == BP_CUDA_TRANSFERS &&
+           (slot->sequence != last || !state.waited_for);
+}
+
 static int is_over(struct bp_slot *slot, uint64_t limit) {
-    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit) || is_recorded(slot, limit))
+    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit) ||
+        (has_none(slot, limit) && (slot->captured || is_untold(slot))))
         return 1;
     if (slot->returned && is_passed(slot) &&
         slot->start + PATIENCE_S * bp_cuda.ticks_per_s < limit) {

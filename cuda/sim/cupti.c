@@ -47,7 +47,7 @@ static void write_external(const struct bp_sim_record *from) {
         record.external =
             (struct bp_cupti_external){BP_CUPTI_EXTERNAL_CORRELATION, kind,
                                        external.id[kind][depth - 1], from->correlation, 0};
-        bp_cupti_write(&record, 0);
+        bp_cupti_write(&record, from->end);
     }
 }
 

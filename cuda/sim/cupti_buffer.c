@@ -2,7 +2,8 @@
  *
  * Records into the tool's buffers, buffers back to the tool: full ones from a thread of libcupti,
  * as the real one does, the rest by a flush or the flush period. Records of work that is not over
- * yet wait in a list. Two faults live here: buffers that get lost, and records that come late.
+ * yet wait in a list, and come in the order in which it ends. Two faults live here: buffers that
+ * get lost, and records that come late.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
 #define FULL 64 /* buffers that wait for the thread; with more the writer delivers */
 
 struct waiting {
-    struct waiting *next;
+    struct waiting *next, *before;
     uint64_t end;
     union bp_cupti_record record;
 };
@@ -33,12 +34,11 @@ static struct {
     bp_cupti_complete complete;
     struct buffer current, full[FULL];
     unsigned full_count, delivered;
-    struct waiting *first, **last;
+    struct waiting *first, *last; /* by their ends */
     size_t dropped;
     uint32_t period_ms;
     bool thread;
-} state = {
-    .mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .last = &state.first};
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 void bp_cupti_set_callbacks(bp_cupti_request request, bp_cupti_complete complete) {
     pthread_mutex_lock(&state.mutex);
@@ -127,10 +127,23 @@ static void mature(uint64_t now) {
         struct waiting *waiting = state.first;
         put(&waiting->record);
         state.first = waiting->next;
-        if (!state.first)
-            state.last = &state.first;
+        if (state.first)
+            state.first->before = NULL;
+        else
+            state.last = NULL;
         free(waiting);
     }
+}
+
+/* From the back, where most of them belong. */
+static void keep(struct waiting *waiting) {
+    struct waiting *before = state.last;
+    while (before && before->end > waiting->end)
+        before = before->before;
+    waiting->before = before;
+    waiting->next = before ? before->next : state.first;
+    *(before ? &before->next : &state.first) = waiting;
+    *(waiting->next ? &waiting->next->before : &state.last) = waiting;
 }
 
 static void sleep_until_work(void) {
@@ -177,9 +190,9 @@ void bp_cupti_write(const union bp_cupti_record *record, uint64_t end) {
         start_thread();
     mature(now);
     if (waiting) {
-        *waiting = (struct waiting){NULL, end, *record};
-        *state.last = waiting;
-        state.last = &waiting->next;
+        waiting->end = end;
+        waiting->record = *record;
+        keep(waiting);
     } else {
         put(record);
     }

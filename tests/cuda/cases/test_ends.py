@@ -54,14 +54,42 @@ def killed():
     check(0.4 * truth <= got <= truth, "%d of %d copies; 1 of 2.5 s may be missing" % (got, truth))
 
 
+def attributed_before_kill(subject, mode, **env):
+    run = on_device([subject, mode], env=env)
+    equal("status", run.status, -9)
+    truth, report = run.truth.transfer, run.report()
+    got = report["transfers"]["h2d"]["exposed_s"]
+    print("   %s: %.2f of %.2f s attributed" % (mode, got, truth))
+    check(0.2 * truth <= got <= 1.02 * truth, "%.2f of %.2f s of copies" % (got, truth))
+    equal("late", report["cuda"]["late"], 0)
+
+
 @timed
 def killed_after_a_capture():
-    """What was only recorded into a graph has no device records, and nothing waits for them."""
-    run = on_device(["cuda_graphs", "captured"])
-    equal("status", run.status, -9)
-    truth, got = run.truth.transfer, run.report()["transfers"]["h2d"]["exposed_s"]
-    print("   %.2f of %.2f s attributed" % (got, truth))
-    check(0.4 * truth <= got <= 1.02 * truth, "%.2f of %.2f s of copies" % (got, truth))
+    """What was only recorded into a graph has no device records, and nothing waits for them: also not
+    if another thread submitted it, as PyTorch's backward pass does, or if it is a graph itself."""
+    for mode in ("captured", "captured-elsewhere", "captured-graph"):
+        attributed_before_kill("cuda_graphs", mode)
+
+
+@timed
+def killed_after_calls_without_records():
+    attributed_before_kill("cuda_device", "killed-nothing")
+
+
+@timed
+def killed_without_kernel_records():
+    attributed_before_kill("cuda_device", "killed-kernels", BATTPROF_CUDA="transfers")
+    attributed_before_kill("cuda_graphs", "captured", BATTPROF_CUDA="transfers")
+
+
+@timed
+def more_launches_than_slots():
+    """Without kernel records nobody waits for them, and nobody suspects another tool."""
+    run, report = device("launches", env={"BATTPROF_CUDA": "transfers", "BATTPROF_SIM_TRUTH": ""})
+    equal("reasons", [n for n in report["notes"] if "kernel records" not in n and "CPU" not in n],
+          [])
+    equal("copies", report["transfers"]["h2d"]["count"], 70)
 
 
 @timed

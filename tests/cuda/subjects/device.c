@@ -391,6 +391,41 @@ static void killed(void) {
     raise(SIGKILL);
 }
 
+/* More than the collector awaits at a time. */
+static void launches(void) {
+    static char tiny;
+    struct bp_sim_dim3 one = {1, 1, 1};
+    MUST(bp_sim_register_kernel("tiny", &tiny, NULL, NULL, 2000, 0));
+    for (int i = 0; i < 70000; i++) {
+        MUST(cudaLaunchKernel(&tiny, one, one, NULL, 0, i % 2 ? state.one : state.two));
+        if (i % 1000 == 0)
+            MUST(cudaMemcpyAsync(state.device, state.pinned, 4096, H2D, state.one));
+    }
+}
+
+/* Calls of which no record will come, between copies. */
+static void killed_nothing(void) {
+    double end = now_ms() + 1600;
+    while (now_ms() < end) {
+        MUST(cudaMemcpy(state.device, state.pinned, 0, H2D));
+        MUST(cudaMemcpyAsync(state.device, state.pinned, 0, H2D, state.one));
+        MUST(cudaMemcpy(state.host, state.pinned, 1000, H2H));
+        MUST(cudaMemset(state.device, 0, 0));
+        MUST(cudaMemcpy(state.device, state.pinned, BYTES, H2D));
+    }
+    raise(SIGKILL);
+}
+
+static void killed_kernels(void) {
+    double end = now_ms() + 1600;
+    while (now_ms() < end) {
+        MUST(dsl_launch_short(state.one));
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES, H2D, state.one));
+        MUST(cudaStreamSynchronize(state.one));
+    }
+    raise(SIGKILL);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -413,6 +448,9 @@ static const struct {
     {"in-flight", in_flight},
     {"_exit", leave_by__exit},
     {"killed", killed},
+    {"launches", launches},
+    {"killed-nothing", killed_nothing},
+    {"killed-kernels", killed_kernels},
     {"managed", managed},
     {"concurrent", concurrent},
     {"shapes", shapes},

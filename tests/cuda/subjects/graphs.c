@@ -3,9 +3,9 @@
  * Graphs over several engines of a device: captured from three streams, or built node by node. It
  * prints "ok", or what went wrong.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/cuda/subjects/kernels.h"
 #include "tests/sim/cuda.h"
@@ -177,16 +177,39 @@ static void events(void) {
     MUST(cudaGraphDestroy(graph));
 }
 
-/* What was recorded into a graph that is never launched, then copies until the end. */
-static void capture_only(void) {
-    struct timespec begin, now;
-    MUST(cudaGraphDestroy(capture()));
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    do {
+/* Copies, past the first flush, and then a sudden end. */
+static void copy_until_killed(void) {
+    double end = now_ms() + 1600;
+    while (now_ms() < end)
         MUST(cudaMemcpy(state.device, state.pinned, BYTES, H2D));
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 2500);
     raise(SIGKILL);
+}
+
+static void *launch_some(void *unused) {
+    for (int i = 0; i < 5; i++)
+        MUST(dsl_launch(1, state.one));
+    return unused;
+}
+
+/* What another thread submits to the stream goes into the graph, too. */
+static graph_t capture_elsewhere(void) {
+    graph_t graph;
+    pthread_t thread;
+    MUST(cudaStreamBeginCapture(state.one, 2));
+    pthread_create(&thread, NULL, launch_some, NULL);
+    pthread_join(thread, NULL);
+    MUST(cudaStreamEndCapture(state.one, &graph));
+    return graph;
+}
+
+/* And so does a graph that is launched. */
+static graph_t capture_graph(void) {
+    graph_t graph, executable;
+    MUST(cudaGraphInstantiate(&executable, build(3), 0));
+    MUST(cudaStreamBeginCapture(state.one, 0));
+    MUST(cudaGraphLaunch(executable, state.one));
+    MUST(cudaStreamEndCapture(state.one, &graph));
+    return graph;
 }
 
 int main(int argc, char **argv) {
@@ -200,9 +223,12 @@ int main(int argc, char **argv) {
         update();
     else if (!strcmp(mode, "events"))
         events();
-    else if (!strcmp(mode, "captured"))
-        capture_only();
-    else if (!strcmp(mode, "long"))
+    else if (!strncmp(mode, "captured", 8)) { /* into a graph that is never launched */
+        MUST(cudaGraphDestroy(!strcmp(mode, "captured-elsewhere") ? capture_elsewhere()
+                              : !strcmp(mode, "captured-graph")   ? capture_graph()
+                                                                  : capture()));
+        copy_until_killed();
+    } else if (!strcmp(mode, "long"))
         run(build(400), 6);
     else
         run(capture(), ROUNDS);
