@@ -62,15 +62,20 @@ static int is_awaited(const struct bp_open_call *call, const struct bp_registers
     }
 }
 
+/* Recorded into a graph, if it is for a stream that is: most likely while there is one. */
+static int may_be_captured(unsigned class) {
+    return class != BP_CUDA_GRAPH && !bp_cuda_blocks(class) &&
+           __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0;
+}
+
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
-                      const struct bp_registers *arguments) {
-    struct bp_open_call *call = &own->open[own->depth];
+                      const struct bp_registers *arguments, struct bp_open_call *call) {
     call->class = class;
     call->node = ((const struct bp_node *)entry->node)->index;
-    call->slot = call->pushed = call->content = 0;
     if (bp_cuda_is_copy(class)) {
         call->copy = bp_cuda_copy_of(class, arguments);
-        bp_source_site(bp_self, entry, call->copy.bytes);
+        if (!may_be_captured(class)) /* else nothing is copied yet */
+            call->site = bp_source_site(bp_self, entry, call->copy.bytes);
     }
     if (bp_cuda.host_only) {
         bp_host_enter(call);
@@ -112,19 +117,26 @@ static int is_collecting(const struct bp_thread *thread, const struct bp_entry *
     return bp_cuda_is_collecting();
 }
 
+/* A signal handler may call CUDA at any time, so the place is taken before it is written. */
+static void push_call(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+    begin_change(own);
+    uint32_t place = own->depth++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (place < BP_CUDA_NESTING)
+        own->open[place] = *call;
+    end_change(own);
+}
+
 void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
                    const struct bp_registers *arguments) {
     int saved = errno;
     uint64_t begin;
     struct bp_cuda_thread *own = is_collecting(thread, entry, &begin) ? thread_get(thread) : NULL;
     if (own) {
-        if (own->depth < BP_CUDA_NESTING) {
-            open_call(own, entry, class, arguments);
-            own->open[own->depth].begin = begin;
-        }
-        begin_change(own);
-        own->depth++;
-        end_change(own);
+        struct bp_open_call call = {.begin = begin};
+        if (own->depth < BP_CUDA_NESTING)
+            open_call(own, entry, class, arguments, &call);
+        push_call(own, &call);
     }
     errno = saved;
 }
@@ -149,6 +161,12 @@ static void end_capture(void) {
     while (now > 0 && !__atomic_compare_exchange_n(&bp_cuda.capturing, &now, now - 1, 1,
                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
+}
+
+/* It was no copy after all. */
+static void forget_site(const struct bp_open_call *call) {
+    __atomic_store_n(&call->site->count, call->site->count - 1, __ATOMIC_RELAXED);
+    call->site->weight -= call->copy.bytes;
 }
 
 static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
@@ -195,10 +213,12 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
         return;
     uint32_t depth = own->depth - 1;
+    if (depth < BP_CUDA_NESTING && own->open[depth].site && (!result || (uint32_t)*result != 0))
+        forget_site(&own->open[depth]);
     if (bp_cuda.host_only) {
-        own->depth = depth;
         if (depth < BP_CUDA_NESTING)
             bp_host_leave(own, &own->open[depth], entry, now, result);
+        own->depth = depth;
         errno = saved;
         return;
     }

@@ -142,12 +142,15 @@ struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *a
     return copy;
 }
 
-/* 1 the device's, 0 the host's, -1 not known. */
+/* 1 the device's, 0 the host's, -1 not known. A copy has succeeded: if there is a driver, it is
+ * loaded, and looking for it once is enough. */
 static int on_device(uint64_t address) {
     static int (*ask)(void *, int, uint64_t);
+    static int looked;
     uint32_t type = 0;
-    if (!ask)
+    if (!looked)
         ask = bp_cupti_symbol(bp_cupti_loaded("libcuda.so.1"), "cuPointerGetAttribute");
+    looked = 1;
     int error = ask ? ask(&type, MEMORY_TYPE, address) : -1;
     if (error == INVALID_VALUE)
         return 0;

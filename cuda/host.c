@@ -42,13 +42,13 @@ static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
     if (transfer)
         bp_content_count(transfer, call->content, work->bytes,
                          blocks ? work->end - work->start : 0);
-    bp_unlock(&bp_cuda.lock, mask);
-    if (bp_cuda.hash && work->direction == BP_D2H)
-        bp_content_later(own, &call->copy, 0, to.transfer);
     if (!bp_cuda.hash && transfer && transfer->thread == own->index && to.split &&
         to.split->thread == own->index)
         *known_of(own, work) =
             (struct bp_host_known){work->node, work->direction, work->flags, 1, 0, to};
+    bp_unlock(&bp_cuda.lock, mask);
+    if (bp_cuda.hash && work->direction == BP_D2H)
+        bp_content_later(own, &call->copy, 0, to.transfer);
 }
 
 /* Where the next one of its kind is counted; NULL: that is not known. */
@@ -98,6 +98,6 @@ void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const stru
                                 .copy = bp_cuda_copy_of(copy->tag, &arguments)};
     const struct bp_host_sums *sums = own ? add_copy(own, &call, entry, now) : NULL;
     if (sums)
-        *to = (struct bp_copy_sums){bp_sums_transfer_at(sums->transfer), sums->split,
-                                    (uint64_t)waits(&call)};
+        *to = (struct bp_copy_sums){bp_sums_transfer_at(sums->transfer), sums->transfer,
+                                    (uint32_t)waits(&call)};
 }

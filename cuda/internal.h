@@ -30,6 +30,7 @@ struct bp_open_call {
     uint32_t class;
     uint32_t content;         /* BP_CONTENT_* of an upload without device records */
     struct bp_cuda_copy copy; /* if it is one */
+    struct bp_sample *site;   /* where that is counted by its call path, or NULL */
 };
 
 /* A copy to the host whose content is there after the next synchronisation. */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/copy.h"
 
-#include "interpose/sample/tables.h"
-
-#define RARE __attribute__((noinline, cold))
-
 void bp_source_know_copies(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     if (!local->copies && !local->copies_off)
@@ -20,84 +16,144 @@ static uint32_t kind_of(uint64_t told) {
     return (uint32_t)(told >> BP_COPY_SHIFT) & BP_COPY_KINDS;
 }
 
-static uint32_t place_of(const struct bp_entry *entry, const struct bp_copy_frame *frame,
-                         uint64_t told) {
-    uint64_t hash = (uint64_t)frame / sizeof *frame + entry->node / sizeof(uint64_t) +
-                    (told >> BP_COPY_SHIFT & BP_COPY_KINDS);
-    return (uint32_t)hash % BP_COPIES;
+/* Where the stub looks for copies by calls of that function from that place. */
+static struct bp_copy_known **place_of(struct bp_local *local, uint64_t node, uint64_t sp) {
+    uint64_t place = sp / BP_COPY_GRAIN + ((const struct bp_node *)node)->func;
+    return &local->known[place % BP_COPY_PLACES];
 }
 
-static inline int is_known(const struct bp_copy_known *known, const struct bp_entry *entry,
-                           const struct bp_copy_frame *frame, uint64_t told) {
-    return known->frame == (uint64_t)frame && known->node == entry->node &&
-           known->ret == entry->ret && known->kind == kind_of(told) &&
-           known->generation == bp_tables_generation() && bp_trail_holds(known->trail);
+static void set_times(struct bp_copy_known *known) {
+    known->min = known->transfer->min;
+    known->span = known->transfer->max - known->min;
 }
 
-/* The time of a call that waits for its copy is the copy's. */
-static RARE void count_time(const struct bp_copy_known *known, uint64_t start, uint64_t time) {
-    known->transfer->exposed += time;
-    known->split->time += time;
-    known->split->transfer += time;
-    bp_source_spent(bp_self->index, start, time, time, 0);
+/* The stub compares two words at a time: one that always holds may be the last. */
+#define AT_A_TIME 2
+
+static uint32_t words_of(const struct bp_trail *trail) {
+    return (trail->count + AT_A_TIME - 1) / AT_A_TIME * AT_A_TIME;
 }
 
-static inline void count(const struct bp_copy_known *known, const struct bp_entry *entry,
-                         uint64_t bytes, uint64_t time) {
-    bp_transfer_copy(known->transfer, bytes, time);
-    known->split->calls++;
-    known->sample->count++;
-    known->sample->weight += bytes;
-    if (known->waits)
-        count_time(known, entry->start, time);
+static void set_words(struct bp_copy_known *known, const struct bp_trail *trail) {
+    static const uint64_t zero;
+    static const struct bp_trail_word holds = {&zero, 0};
+    uint32_t count = words_of(trail);
+    known->words_size = count * (uint32_t)sizeof *known->words;
+    for (uint32_t i = 0; i < count; i++)
+        known->words[i] = i < trail->count ? trail->words[i] : holds;
 }
 
-/* The first of its kind, or from a path that was not there before. */
-static RARE void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame,
-                           uint64_t told) {
-    struct bp_thread *thread = bp_self;
-    struct bp_copies *copies = ((struct bp_local *)thread->local)->copies;
-    struct bp_copy copy = {(uint32_t)told >> 16 & ~(BP_STUB_TOLD >> 16), kind_of(told),
-                           bytes_of(told)};
-    struct bp_copy_sums sums = {.transfer = NULL};
-    bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);
-    if (!copies)
-        return;
-    uint32_t place = place_of(entry, frame, told);
-    struct bp_trail *trail = &copies->trails[place];
-    copies->known[place].frame = 0;
-    struct bp_sample *sample = bp_site_find(thread, entry, frame, copy.bytes, trail);
-    if (sums.transfer && sample)
-        copies->known[place] = (struct bp_copy_known){.frame = (uint64_t)frame,
-                                                      .node = entry->node,
-                                                      .ret = entry->ret,
-                                                      .generation = trail->generation,
-                                                      .kind = (uint16_t)copy.kind,
-                                                      .waits = (uint16_t)sums.waits,
-                                                      .trail = trail,
-                                                      .transfer = sums.transfer,
-                                                      .split = sums.split,
-                                                      .sample = sample};
+static struct bp_copy_known *take_room(struct bp_copies *copies) {
+    uint32_t size = (uint32_t)sizeof(struct bp_copy_known) +
+                    words_of(&copies->trail) * (uint32_t)sizeof(struct bp_trail_word);
+    if (copies->used + size > sizeof copies->room)
+        return NULL;
+    copies->used += size;
+    return (struct bp_copy_known *)(copies->room + copies->used - size);
 }
 
-/* `told` is 0 if the call is not this process's, or was given up. */
-int bp_copy_leave(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame) {
-    uint64_t told = entry->source;
-    entry->source = 0;
-    if (!bp_thread_leave(entry, now, frame->rax))
+static void set_key(struct bp_copy_known *known, const struct bp_entry *entry, uint64_t told,
+                    const struct bp_trail *trail) {
+    unsigned bucket = bp_size_bucket(bytes_of(told));
+    known->sp = trail->sp;
+    known->node = entry->node;
+    known->low = bucket ? UINT64_C(1) << bucket : 0;
+    known->range = bucket ? known->low : 2;
+    known->mask = told & BP_STUB_TOLD ? UINT32_MAX : 0;
+    known->kind = kind_of(told) & known->mask;
+    known->generation = trail->generation;
+    set_words(known, trail);
+}
+
+static int is_same(const struct bp_copy_known *a, const struct bp_copy_known *b) {
+    if (a->sp != b->sp || a->node != b->node || a->low != b->low || a->kind != b->kind ||
+        a->words_size != b->words_size)
         return 0;
-    if (told && (uint32_t)frame->rax == 0)
-        count_new(entry, now, frame, told);
+    for (uint32_t i = 0; i < a->words_size / sizeof *a->words; i++)
+        if (a->words[i].at != b->words[i].at || a->words[i].value != b->words[i].value)
+            return 0;
     return 1;
 }
 
-void bp_copy_count(struct bp_entry *entry, uint64_t time, const struct bp_copy_frame *frame) {
-    const struct bp_copies *copies = ((const struct bp_local *)bp_self->local)->copies;
-    uint64_t told = entry->source;
-    const struct bp_copy_known *known = &copies->known[place_of(entry, frame, told)];
-    entry->source = 0;
-    if (__builtin_expect(!copies || !is_known(known, entry, frame, told), 0))
-        count_new(entry, entry->start + time, frame, told);
+/* They were known before an object was unloaded. */
+static int renew(struct bp_copy_known *first, const struct bp_copy_known *known) {
+    while (first && !is_same(first, known))
+        first = first->next;
+    if (first) {
+        first->sample = known->sample;
+        first->generation = known->generation;
+    }
+    return first != NULL;
+}
+
+/* The next copies like this one are the sample's. */
+static void learn(struct bp_local *local, const struct bp_entry *entry, uint64_t told,
+                  const struct bp_copy_sums *sums, struct bp_sample *sample) {
+    struct bp_copies *copies = local->copies;
+    struct bp_copy_known **place = place_of(local, entry->node, copies->trail.sp);
+    struct bp_copy_known *known = take_room(copies);
+    if (!known)
+        return;
+    set_key(known, entry, told, &copies->trail);
+    known->waits = sums->waits;
+    known->sample = sample;
+    known->transfer = sums->transfer;
+    set_times(known);
+    known->next = *place;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (renew(*place, known))
+        copies->used = (uint32_t)((char *)known - copies->room);
     else
-        count(known, entry, bytes_of(told), time);
+        *place = known;
+}
+
+/* The first of its kind, or by a path that was not there before. */
+static void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame,
+                      uint64_t told) {
+    struct bp_thread *thread = bp_self;
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_copies *copies = local->copies && !local->copies->busy ? local->copies : NULL;
+    struct bp_copy copy = {(uint32_t)(told & ~BP_STUB_TOLD) >> 16, kind_of(told), bytes_of(told)};
+    struct bp_copy_sums sums = {.transfer = NULL};
+    bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);
+    if (copies)
+        copies->busy = 1;
+    struct bp_sample *sample =
+        bp_site_find(thread, entry, frame, copy.bytes, &sums, copies ? &copies->trail : NULL);
+    if (sample)
+        learn(local, entry, told, &sums, sample);
+    if (copies)
+        copies->busy = 0;
+}
+
+/* What the stub does, and what it leaves to us: the shortest and the longest time. */
+static void count_known(struct bp_copy_known *known, const struct bp_entry *entry, uint64_t time) {
+    if (time < known->transfer->min)
+        known->transfer->min = time;
+    if (time > known->transfer->max)
+        known->transfer->max = time;
+    set_times(known);
+    known->sample->count++;
+    known->sample->weight += known->bytes;
+    known->sample->time += time;
+    if (known->waits)
+        bp_copy_waited(entry, time);
+}
+
+/* `source` is 0 if the call is not this process's, or was given up. */
+int bp_copy_leave(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame) {
+    uint64_t source = entry->source;
+    struct bp_copy_known *known = source & 1 ? NULL : (struct bp_copy_known *)source;
+    entry->source = 0;
+    int over = bp_thread_leave(entry, now, frame->rax);
+    int succeeded = over && (uint32_t)frame->rax == 0;
+    if (known && succeeded)
+        count_known(known, entry, now - entry->start);
+    else if (source && succeeded)
+        count_new(entry, now, frame, source);
+    return over;
+}
+
+void bp_copy_waited(const struct bp_entry *entry, uint64_t time) {
+    bp_source_spent(bp_self->index, entry->start, time, time, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies by calls (target, source, bytes, ...) with the direction in the fourth argument or in the
- * function's name, which return 0 if all is well. One whose direction, context and call path are
- * those of one before takes no more than a call of any function and some additions: the stub keeps
- * what the arguments tell in the entry, and here it is counted where its source says. All others
- * take the slow way, and are told to their source.
+ * function's name, which return 0 if all is well. One that is like one before, by the same call
+ * path and of about the same size, takes what a call of any function takes, some comparisons before
+ * it and some additions after it, all in stub.S: one sample counts all that are alike
+ * (BP_SAMPLE_COPIES). Others are counted here, and told to their source.
  */
 #ifndef BP_INTERPOSE_COPY_H
 #define BP_INTERPOSE_COPY_H
@@ -12,14 +12,21 @@
 #include "interpose/sample/trail.h"
 #include "interpose/source.h"
 
-/* bp_entry.source of such a call: the kind of its stub, the direction (1 to 3) and the bytes. A
- * copy of more bytes than fit takes the slow way. */
+/* bp_entry.source of such a call: the address of the bp_copy_known that it is like; else the kind
+ * of its stub, the direction (1 to 3) and the bytes. A copy of more bytes than fit takes the slow
+ * way. */
 #define BP_COPY_SHIFT 32
 #define BP_COPY_KINDS 3
 #define BP_COPY_BITS 29 /* of the bytes */
+_Static_assert(BP_STUB_COPY & 1, "addresses are even");
 
-/* What stub.S keeps on the stack while such a call is closed: the caller's registers and the
- * result. It ends where the caller's stack pointer is, so it is in one place whenever that is. */
+/* How far below its stack pointer the stub leaves registers of the caller, for a trail that begins
+ * with them. */
+#define BP_COPY_RBX 48
+#define BP_COPY_RBP 56
+
+/* What stub.S keeps on the stack while such a call is closed in C: the caller's registers and the
+ * result. */
 struct bp_copy_frame {
     uint64_t rbx, rbp, r12, r13, r14, r15;
     uint64_t rax;
@@ -27,44 +34,54 @@ struct bp_copy_frame {
 };
 _Static_assert(sizeof(struct bp_copy_frame) % 16 == 0, "keeps the stack aligned");
 
-/* A copy that is known again: what it is and from where, then where it is counted. The context says
- * which function it is. One cache line. */
+/* A kind of copies that is known again: what they are and from where, then where they are counted.
+ * It stays as long as the thread: a call that was interrupted by this one may have found it. */
 struct bp_copy_known {
-    uint64_t frame; /* address of its bp_copy_frame; 0: none */
+    uint64_t sp;
     uint64_t node;
-    uint64_t ret;
-    uint32_t generation; /* of the tables that the walk went by */
-    uint16_t kind;
-    uint16_t waits; /* as in bp_copy_sums */
-    struct bp_trail *trail;
-    struct bp_transfer *transfer;
-    struct bp_split *split;
+    uint64_t low, range;        /* of the bytes: low <= bytes < low + range */
+    uint32_t mask, kind;        /* of the fourth argument; 0, 0: it tells nothing */
+    uint32_t generation;        /* of the tables that the walk went by */
+    uint32_t words_size;        /* in bytes */
+    struct bp_copy_known *next; /* at the same place in bp_local.known */
+    uint64_t bytes;             /* of the call that is open */
+    uint64_t min, span;         /* of the transfer's times, or of some */
     struct bp_sample *sample;
+    struct bp_transfer *transfer;
+    uint64_t waits; /* as in bp_copy_sums */
+    uint64_t unused[3];
+    struct bp_trail_word words[]; /* the trail, innermost first */
 };
-_Static_assert(sizeof(struct bp_copy_known) == 64, "copy");
+_Static_assert(sizeof(struct bp_copy_known) == 128, "two cache lines before the words");
 
-#define BP_COPIES 64 /* direct-mapped */
+/* All of a thread, some 200 bytes each. When there is no more room, others take the slow way. */
 struct bp_copies {
-    struct bp_copy_known known[BP_COPIES];
-    struct bp_trail trails[BP_COPIES];
+    uint32_t used;   /* of room */
+    uint32_t busy;   /* one is being learnt; a signal handler may come in between */
+    uint64_t bottom; /* where the function that the thread began with is returned to */
+    struct bp_trail trail;
+    _Alignas(64) char room[(256u << 10) - 8192];
 };
 
-/* A thread begins where another was: its stack is not the other's. */
-static inline void bp_copies_forget(struct bp_copies *copies) {
-    for (unsigned i = 0; copies && i < BP_COPIES; i++)
-        copies->known[i].frame = 0;
+/* A thread begins where another was, whose stack was another. */
+static inline void bp_copies_forget(struct bp_local *local) {
+    for (unsigned i = 0; i < BP_COPY_PLACES; i++)
+        local->known[i] = NULL;
+    if (local->copies)
+        local->copies->used = local->copies->bottom = 0;
 }
 
-/* Called by the stub: the copy whose entry that is has succeeded, in so many ticks. */
-void bp_copy_count(struct bp_entry *entry, uint64_t time, const struct bp_copy_frame *frame);
-
-/* The same for one that the stub cannot close, or that failed; as bp_thread_leave. */
+/* Called by the stub: close the call of a copy that is not like one before, or is rare in another
+ * way; as bp_thread_leave. */
 int bp_copy_leave(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame);
 
-/* sample/sites.c: the call path of a copy, counted; leaves a trail. NULL: it cannot be known
- * again. */
+/* Called by the stub: a copy is closed and counted; it waited for the device. */
+void bp_copy_waited(const struct bp_entry *entry, uint64_t time);
+
+/* sample/sites.c: the call path of a copy is counted. With a trail, what counts those of
+ * `transfer` and of that size by the same path, and the words of the trail; NULL: there is none. */
 struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
                                const struct bp_copy_frame *frame, uint64_t bytes,
-                               struct bp_trail *trail);
+                               const struct bp_copy_sums *sums, struct bp_trail *trail);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include <sys/mman.h>
 
+#include "interpose/copy.h"
 #include "interpose/task.h"
 #include "profile/clock.h"
 
@@ -116,6 +117,7 @@ static uint64_t behind_alias(struct bp_thread *thread, uint64_t entry) {
 
 /* The parent counts the calls that are open; here only their time from now on is ours. */
 static void inherit(struct bp_thread *thread, uint64_t now) {
+    struct bp_local *local = (struct bp_local *)thread->local;
     struct bp_entry *innermost = (struct bp_entry *)behind_alias(thread, thread->current);
     for (struct bp_entry *e = innermost; e != &thread->root; e = (struct bp_entry *)e->parent) {
         e->sp |= BP_ENTRY_INHERITED;
@@ -124,7 +126,8 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->source = 0; /* its library's threads and records are the parent's */
         e->parent = behind_alias(thread, e->parent);
     }
-    ((struct bp_local *)thread->local)->copies = NULL; /* they are counted in the parent's file */
+    bp_copies_forget(local); /* they are counted in the parent's file */
+    local->copies = NULL;    /* and their source is to know that it was forked */
     bp_node_reset_all(thread);
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);
     bp_thread_uncover(thread, innermost);

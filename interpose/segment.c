@@ -90,7 +90,7 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
-    bp_copies_forget(local->copies);
+    bp_copies_forget(local);
     local->copies_off = 0;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;

@@ -61,8 +61,8 @@ struct bp_copy {
 /* Where copies of a kind are counted, by their thread alone. */
 struct bp_copy_sums {
     struct bp_transfer *transfer; /* NULL: nowhere, they have to be told */
-    struct bp_split *split;
-    uint64_t waits; /* the time of the call is that of the copy */
+    uint32_t number;              /* of the transfer in the profile, which has a split for it */
+    uint32_t waits;               /* the time of the call is that of the copy */
 };
 
 /* A source of calls: some exports of some libraries. Its functions run below stubs, on the calling
@@ -95,8 +95,10 @@ struct bp_source {
     void (*missing)(const char *path);
 };
 
-/* From `enter`: the call copies so many bytes. Keeps one stack per call path. */
-void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t bytes);
+/* From `enter`: the call copies so many bytes. Keeps one stack per call path; what counts it, or
+ * NULL. */
+struct bp_sample *bp_source_site(struct bp_thread *thread, const struct bp_entry *entry,
+                                 uint64_t bytes);
 
 /* From `leave`, of a source that has `copied`: from now on this thread's copies can be known again.
  */

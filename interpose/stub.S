@@ -7,8 +7,8 @@
  * for any prototype: it passes every argument register and stack argument through and returns what
  * the target returns. There is a fast stub for plain calls on the TSC, all in assembly, and a slow
  * one that does its bookkeeping in C (waits, I/O, CLOCK_MONOTONIC, and whatever the fast one meets
- * that is rare); for copies that may be known again a third, which is the fast one with a call of
- * bp_copy_count. All leave the stack alike:
+ * that is rare); for copies that may be known again (interpose/copy.h) a third, which is the fast
+ * one and compares and counts more. All leave the stack alike:
  *
  *     at entry       rsp -> return address       S
  *     during call    rsp -> (target's) return    S, the same slot: stack arguments stay in place
@@ -82,29 +82,82 @@
 	STUBS	bp_stubs_fast, enter_fast
 	STUBS	bp_stubs_slow, enter_slow
 
+/* A copy, of which r9 is the node, r10 the thread; its third and fourth argument are parked.
+ * rax = the struct bp_copy_known that it is like. Where to look follows from what the caller gave,
+ * and not from the node: waiting for that would take 3 ns more. */
+.macro FIND_KNOWN
+	mov	%rbx, -COPY_RBX(%rsp)
+	mov	%rbp, -COPY_RBP(%rsp)
+	mov	THREAD_LOCAL(%r10), %rax
+	mov	%esp, %ecx
+	shr	$COPY_GRAIN_SHIFT, %ecx
+	add	STUB_FUNC(%r11), %ecx
+	and	$COPY_PLACES - 1, %ecx
+	lea	LOCAL_KNOWN - KNOWN_NEXT(%rax, %rcx, 8), %rax
+copy_next:
+	mov	KNOWN_NEXT(%rax), %rax
+	test	%rax, %rax
+	jz	copy_new
+	cmp	%rsp, KNOWN_SP(%rax)
+	jne	copy_next
+	cmp	%r9, KNOWN_NODE(%rax)
+	jne	copy_next
+	mov	-16(%rsp), %rcx				/* the bytes */
+	mov	%rcx, %rdx
+	sub	KNOWN_LOW(%rax), %rcx
+	cmp	KNOWN_RANGE(%rax), %rcx
+	jae	copy_next
+	mov	-24(%rsp), %ecx				/* the direction, as cudaMemcpyKind has it */
+	and	KNOWN_MASK(%rax), %ecx
+	cmp	KNOWN_KIND(%rax), %ecx
+	jne	copy_next
+	mov	bp_tables_unloaded(%rip), %ecx
+	cmp	KNOWN_GENERATION(%rax), %ecx
+	jne	copy_next
+	mov	%rdx, KNOWN_BYTES(%rax)
+	mov	KNOWN_WORDS_SIZE(%rax), %r9d
+	xor	%ecx, %ecx
+1:
+.irp n, 0, 1
+	mov	KNOWN_WORDS + \n * WORD_SIZE + WORD_AT(%rax, %rcx), %rdx
+	mov	(%rdx), %rdx
+	cmp	KNOWN_WORDS + \n * WORD_SIZE + WORD_VALUE(%rax, %rcx), %rdx
+	jne	copy_other
+.endr
+	add	$2 * WORD_SIZE, %ecx
+	cmp	%r9d, %ecx
+	jne	1b
+	mov	KNOWN_NODE(%rax), %r9			/* as before */
+.endm
+
+/* It took rax, and its result is esi. */
+.macro COUNT_KNOWN rare
+	mov	ENTRY_SOURCE(%rbx), %r8
+	test	$1, %r8b				/* not known */
+	jnz	\rare
+	test	%esi, %esi
+	jnz	\rare
+	mov	%rax, %rdx
+	sub	KNOWN_MIN(%r8), %rdx
+	cmp	KNOWN_SPAN(%r8), %rdx
+	ja	\rare
+	mov	KNOWN_SAMPLE(%r8), %rdi
+	mov	KNOWN_BYTES(%r8), %rdx
+	incq	SAMPLE_COUNT(%rdi)
+	add	%rdx, SAMPLE_WEIGHT(%rdi)
+	add	%rax, SAMPLE_TIME(%rdi)
+	mov	KNOWN_WAITS(%r8), %esi
+	movq	$0, ENTRY_SOURCE(%rbx)
+.endm
+
 /* r11 = struct bp_stub *. Everything else as the caller left it. Of a copy the entry keeps, too,
- * what its arguments tell: see interpose/copy.h. */
+ * what it is. */
 .macro ENTER copy, bail
 	mov	%rdx, -16(%rsp)
 	mov	%rcx, -24(%rsp)
 .if !\copy						/* of a copy neither is an argument */
 	mov	%rax, -8(%rsp)
 	mov	%r9, -32(%rsp)
-.else
-	mov	$1, %eax
-	testb	$STUB_KIND_TOLD, STUB_KIND + 3(%r11)
-	cmovnz	%ecx, %eax				/* the direction, as cudaMemcpyKind has it */
-	lea	-1(%rax), %r10d
-	cmp	$COPY_KINDS - 1, %r10d
-	ja	\bail
-	mov	%rdx, %r10
-	shr	$COPY_BITS, %r10
-	jnz	\bail
-	lea	(%rax, %rdx, 8), %rax
-	shl	$COPY_SHIFT, %rax
-	mov	STUB_KIND(%r11), %edx
-	or	%rdx, %rax
-	mov	%rax, -40(%rsp)
 .endif
 	LOAD_THREAD
 	test	%r10, %r10
@@ -113,9 +166,6 @@
 	cmp	%rsp, ENTRY_SP(%rdx)
 .if \copy
 	jbe	\bail
-	mov	THREAD_LOCAL(%r10), %rax
-	cmpq	$0, LOCAL_COPIES(%rax)
-	je	\bail
 .else
 	jbe	at_parent	/* the parent is not above us: it was left, or is on another stack */
 above_us:
@@ -131,20 +181,27 @@ above_us:
 	jne	\bail
 	cmp	%r11, EDGE_STUB(%rax)
 	jne	\bail
+.if \copy
+	FIND_KNOWN
+copy_found:
+.endif
 	mov	THREAD_FREE(%r10), %rcx			/* rcx = entry */
 	test	%rcx, %rcx
 	jz	\bail
-	mov	ENTRY_CHILD(%rcx), %rax			/* the next free one */
+.if \copy
+	mov	ENTRY_CHILD(%rcx), %rdx			/* the next free one */
+	mov	%rdx, THREAD_FREE(%r10)
+	mov	%rax, ENTRY_SOURCE(%rcx)
+	mov	THREAD_CURRENT(%r10), %rdx
+.else
+	mov	ENTRY_CHILD(%rcx), %rax
 	mov	%rax, THREAD_FREE(%r10)
+.endif
 	mov	%rbx, ENTRY_RBX(%rcx)
 	mov	%r9, ENTRY_NODE(%rcx)
 	mov	%rdx, ENTRY_PARENT(%rcx)
 	movq	$0, ENTRY_CHILD(%rcx)
 	mov	%rsp, ENTRY_SP(%rcx)
-.if \copy
-	mov	-40(%rsp), %rax
-	mov	%rax, ENTRY_SOURCE(%rcx)
-.endif
 	mov	STUB_FUNC(%r11), %eax
 	mov	THREAD_LOCAL(%r10), %rdx
 	incl	LOCAL_OPEN(%rdx, %rax, 4)		/* how often the function is open */
@@ -167,8 +224,8 @@ above_us:
 	call	*%r11
 .endm
 
-/* The target has returned: rax, rdx are its results. Then rsi, rdi have them; of a copy rsi has its
- * int, and rdi how long it took. rbx is the entry, r10 the thread. */
+/* The target has returned: rax, rdx are its results. Then rsi, rdi have them; of a copy, which
+ * succeeded, rsi is whether it waited, and rdi how long it took. rbx is the entry, r10 the thread. */
 .macro LEAVE copy, odd, extreme
 	mov	%rax, %rsi
 .if !\copy
@@ -186,6 +243,9 @@ above_us:
 	sub	NODE_MIN(%r9), %rdx
 	cmp	NODE_SPAN(%r9), %rdx
 	ja	\extreme				/* a new minimum or maximum; bounds the bucket */
+.if \copy
+	COUNT_KNOWN \extreme
+.endif
 	mov	THREAD_LOCAL(%r10), %r8
 	mov	NODE_FUNC(%r9), %ecx
 	mov	ENTRY_PARENT(%rbx), %r11
@@ -211,16 +271,8 @@ outer_call\copy:
 	mov	%r11, THREAD_CURRENT(%r10)
 .endm
 
-	.p2align 6
-	.type	enter_fast, @function
-enter_fast:
-	.cfi_startproc
-	ENTER	0, bail
-	.globl	bp_stub_return_fast
-	.hidden	bp_stub_return_fast
-bp_stub_return_fast:
-	LEAVE	0, leave_odd, leave_extreme
-return_from_entry:					/* rsi, rdi = the target's rax, rdx */
+/* rsi, rdi = the target's rax, rdx; the entry is given back. */
+.macro RETURN
 	push	ENTRY_RET(%rbx)
 	mov	%rbx, %r9
 	mov	ENTRY_RBX(%rbx), %rbx
@@ -231,6 +283,19 @@ return_from_entry:					/* rsi, rdi = the target's rax, rdx */
 	mov	%rsi, %rax
 	mov	%rdi, %rdx
 	ret
+.endm
+
+	.p2align 6
+	.type	enter_fast, @function
+enter_fast:
+	.cfi_startproc
+	ENTER	0, bail
+	.globl	bp_stub_return_fast
+	.hidden	bp_stub_return_fast
+bp_stub_return_fast:
+	LEAVE	0, leave_odd, leave_extreme
+return_from_entry:
+	RETURN
 	CFI_IN_ENTRY
 
 /* A target that ends in a jump to a hooked function gives it its own return address: our own. */
@@ -275,8 +340,8 @@ left:							/* eax = 1: the entry may be used again */
 	.cfi_endproc
 	.size	enter_fast, . - enter_fast
 
-/* int target_i(void *, const void *, size_t, ...): a copy that may be known again. What it was is
- * counted by bp_copy_count, which is given the caller's registers as well: struct bp_copy_frame. */
+/* int target_i(void *, const void *, size_t, ...): a copy that may be known again. One that is not is
+ * closed in C, which is given the caller's registers: struct bp_copy_frame. */
 .macro FRAME_BEGIN
 	lea	-FRAME_SIZE(%rsp), %rsp
 	.cfi_def_cfa_offset FRAME_SIZE + 8
@@ -288,9 +353,11 @@ left:							/* eax = 1: the entry may be used again */
 	mov	%r13, FRAME_R13(%rsp)
 	mov	%r14, FRAME_R14(%rsp)
 	mov	%r15, FRAME_R15(%rsp)
+	mov	%rsi, FRAME_RAX(%rsp)
 .endm
 
 .macro FRAME_END
+	mov	FRAME_RAX(%rsp), %rsi
 	lea	FRAME_SIZE(%rsp), %rsp
 	CFI_IN_ENTRY
 .endm
@@ -305,19 +372,21 @@ enter_copy:
 bp_stub_return_copy:
 	LEAVE	1, copy_odd, copy_extreme
 	test	%esi, %esi
-	jnz	copy_failed
-	FRAME_BEGIN
+	jnz	copy_waited
+copy_return:						/* rsi = 0, the result */
+	RETURN
+	CFI_IN_ENTRY
+copy_waited:
+	mov	THREAD_LOCAL(%r10), %rcx
+	mov	LOCAL_TASKS(%rcx), %rsi
+	test	%rsi, %rsi
+	jz	copy_return
 	mov	%rdi, %rsi
 	mov	%rbx, %rdi
-	mov	%rsp, %rdx
-	call	bp_copy_count				/* (entry, duration, frame) */
-	FRAME_END
-	xor	%esi, %esi
+	call	bp_copy_waited				/* (entry, duration) */
 	LOAD_THREAD
-	jmp	return_from_entry
-copy_failed:
-	movq	$0, ENTRY_SOURCE(%rbx)
-	jmp	return_from_entry
+	xor	%esi, %esi
+	jmp	copy_return
 inner_call1:
 	add	%rax, NODE_INNER(%r9)
 	jmp	outer_call1
@@ -325,15 +394,38 @@ copy_extreme:
 	add	ENTRY_START(%rbx), %rax
 copy_odd:						/* rax = now */
 	FRAME_BEGIN
-	mov	%rsi, FRAME_RAX(%rsp)
 	mov	%rax, %rsi
 	mov	%rbx, %rdi
 	mov	%rsp, %rdx
 	call	bp_copy_leave				/* (entry, now, frame) */
-	mov	FRAME_RAX(%rsp), %rsi
 	FRAME_END
 	jmp	left
+
 	CFI_AT_ENTRY
+copy_other:						/* by another path */
+	mov	KNOWN_NODE(%rax), %r9
+	jmp	copy_next
+
+/* Not like one before: rax = what it is. */
+copy_new:
+	mov	THREAD_LOCAL(%r10), %rax
+	cmpq	$0, LOCAL_COPIES(%rax)
+	je	bail_copy
+	mov	$1, %eax
+	testb	$STUB_KIND_TOLD, STUB_KIND + 3(%r11)
+	cmovnz	-24(%rsp), %eax
+	lea	-1(%rax), %ecx
+	cmp	$COPY_KINDS - 1, %ecx
+	ja	bail_copy
+	mov	-16(%rsp), %rdx
+	mov	%rdx, %rcx
+	shr	$COPY_BITS, %rcx
+	jnz	bail_copy
+	lea	(%rax, %rdx, 8), %rax
+	shl	$COPY_SHIFT, %rax
+	mov	STUB_KIND(%r11), %edx
+	or	%rdx, %rax
+	jmp	copy_found
 bail_copy:
 	mov	-16(%rsp), %rdx
 	mov	-24(%rsp), %rcx

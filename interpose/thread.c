@@ -131,13 +131,13 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* An entry of a source's call remembers the stub's kind; zero in all others. */
+/* An entry of a source's call remembers the stub's kind, or what copy.h has; zero in all others. */
 static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                       const uint64_t *result) {
     uint32_t kind = (uint32_t)entry->source;
     entry->source = 0;
-    if (BP_STUB_KIND(kind) == BP_STUB_COPY)
-        return; /* it did not return: nothing is known of it */
+    if (BP_STUB_KIND(kind) != BP_STUB_SOURCE)
+        return; /* a copy that did not return: nothing is known of it */
     bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->leave(thread, entry, BP_STUB_TAG(kind), now, result);
 }
 

@@ -68,7 +68,12 @@ static inline struct bp_edge *bp_edge_neighbour(const struct bp_edge *edge) {
 #define BP_EDGE_SHIFT 27
 
 struct bp_copies;
+struct bp_copy_known;
 struct bp_stack;
+
+/* Copies that are known again (interpose/copy.h) are found by function and stack pointer. */
+#define BP_COPY_PLACES 256
+#define BP_COPY_GRAIN 16 /* of stack pointers */
 
 /* What a thread needs and nobody reads after its death. */
 struct bp_local {
@@ -91,6 +96,7 @@ struct bp_local {
     struct bp_task_state *tasks; /* NULL before the first */
     struct bp_copies *copies;    /* that are known again; NULL: each takes the slow way */
     uint32_t copies_off;         /* and always will */
+    struct bp_copy_known *known[BP_COPY_PLACES];
     /* interpose/sample */
     struct bp_stack *stack; /* made by the first sample */
     uint32_t stack_busy;

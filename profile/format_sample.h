@@ -51,21 +51,29 @@ struct bp_frame {
 _Static_assert(sizeof(struct bp_frame) == 24, "frame");
 
 enum bp_sample_kind {
-    BP_SAMPLE_CPU = 0, /* the thread was running; `weight` is nanoseconds of its CPU time */
-    BP_SAMPLE_COPY = 1 /* a CUDA copy was called from here; `weight` is bytes */
+    BP_SAMPLE_CPU = 0,   /* the thread was running; `weight` is nanoseconds of its CPU time */
+    BP_SAMPLE_COPY = 1,  /* a CUDA copy was called from here; `weight` is bytes */
+    BP_SAMPLE_COPIES = 2 /* the same, since format 1.4, and the copy is counted nowhere else: it
+                            belongs to a transfer without device records, and to the split of its
+                            context. A reader adds it there. */
 };
 
 /* How often the thread was seen with this stack while `node` was its innermost intercepted call.
- * (node, frame, kind) is the key. */
+ * All fields up to `count` make the key. */
 struct bp_sample {
-    uint32_t node;  /* index among the thread's nodes; of a copy: that of the CUDA call */
-    uint32_t frame; /* the leaf */
-    uint32_t kind;  /* enum bp_sample_kind */
-    uint32_t spare;
+    uint32_t node;     /* index among the thread's nodes; of a copy: that of the CUDA call */
+    uint32_t frame;    /* the leaf */
+    uint16_t kind;     /* enum bp_sample_kind */
+    uint8_t bucket;    /* COPIES: the size, as bp_size_bucket */
+    uint8_t waits;     /* COPIES: 1 if the time of the call is that of the copy */
+    uint32_t transfer; /* COPIES: its index */
     uint64_t count;
     uint64_t weight;
-    uint64_t own; /* ticks of the profiler taking these samples, a part of the node's self time; 0
-                     for a copy: they are in bp_split.own */
+    union {
+        uint64_t own;  /* CPU: ticks of the profiler taking these samples, a part of the node's self
+                          time; 0 for a COPY: they are in bp_split.own */
+        uint64_t time; /* COPIES: ticks of the calls */
+    };
 };
 _Static_assert(sizeof(struct bp_sample) == 40, "sample");
 

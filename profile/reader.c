@@ -176,6 +176,8 @@ static int load_all(struct bp_reader *reader) {
         reader->profile->reaped = items;
     bp_reader_check_devices(reader->profile);
     if (result == 0)
+        result = bp_reader_add_copies(reader);
+    if (result == 0)
         result = bp_reader_check_tasks(reader);
     return result;
 }

@@ -118,10 +118,16 @@ static void add_sample(const struct sites *sites, const struct bp_sample *sample
     model->sites[number].bytes += sample->weight;
 }
 
+/* One that failed is not counted, but its sample is there. */
+static bool is_copy(const struct bp_sample *sample) {
+    return sample->count > 0 &&
+           (sample->kind == BP_SAMPLE_COPY || sample->kind == BP_SAMPLE_COPIES);
+}
+
 static bool has_copies(const struct bp_profile *profile) {
     for (uint32_t t = 0; t < profile->thread_count; t++)
         for (uint32_t i = 0; i < profile->threads[t].sample_count; i++)
-            if (profile->threads[t].samples[i].kind == BP_SAMPLE_COPY)
+            if (is_copy(&profile->threads[t].samples[i]))
                 return true;
     return false;
 }
@@ -132,7 +138,7 @@ static void read_thread(struct sites *sites, uint32_t number) {
     struct bp_stack_frame *frames = bp_stack_frames(sites->reader, sites->thread);
     sites->frames = frames;
     for (uint32_t i = 0; i < sites->thread->sample_count; i++)
-        if (sites->thread->samples[i].kind == BP_SAMPLE_COPY)
+        if (is_copy(&sites->thread->samples[i]))
             add_sample(sites, &sites->thread->samples[i]);
     free(frames);
 }

@@ -148,7 +148,7 @@ static void add_costs(struct account *account) {
     }
     for (uint32_t i = 0; i < account->source->sample_count; i++) {
         const struct bp_sample *sample = &account->source->samples[i];
-        if (sample->kind != BP_SAMPLE_COPY) /* taken before the call: in its split's `own` */
+        if (sample->kind == BP_SAMPLE_CPU) /* of a copy: in its split's `own` */
             account->cost[sample->node] += (double)sample->own;
     }
     account->cost[0] += startup_cost(account);

@@ -82,9 +82,10 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     }
     if (stack->truncation < BP_TRUNCATIONS)
         bp_sampler_count(&record->truncated[stack->truncation]);
-    uint32_t frame = bp_stack_fold(stack, thread);
+    struct bp_sample key = {.node = node, .kind = BP_SAMPLE_CPU};
+    key.frame = bp_stack_fold(stack, thread);
     struct bp_sample *sample =
-        frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_CPU);
+        key.frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, &key);
     uint64_t own = own_time(thread, begin);
     __atomic_fetch_add(&record->own_time, own, __ATOMIC_RELAXED);
     if (!sample) {

@@ -55,9 +55,9 @@ static uint64_t find_path(struct bp_stack *stack, const struct bp_thread *thread
 
 static struct bp_sample *add(struct bp_stack *stack, struct bp_thread *thread, uint32_t node) {
     bp_stack_join(stack);
-    uint32_t frame = bp_stack_fold(stack, thread);
-    return frame == BP_NO_FRAME ? NULL
-                                : bp_stack_sample(stack, thread, node, frame, BP_SAMPLE_COPY);
+    struct bp_sample key = {.node = node, .kind = BP_SAMPLE_COPY};
+    key.frame = bp_stack_fold(stack, thread);
+    return key.frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, &key);
 }
 
 /* The sample of a path whose native frames come to `path`, counted. A new one is named: its native
@@ -78,18 +78,58 @@ static struct bp_sample *count(struct bp_stack *stack, struct bp_thread *thread,
     return site->sample;
 }
 
-void bp_source_site(struct bp_thread *thread, const struct bp_entry *entry, uint64_t bytes) {
+struct bp_sample *bp_source_site(struct bp_thread *thread, const struct bp_entry *entry,
+                                 uint64_t bytes) {
     struct bp_cfi_registers registers;
     struct bp_stack *stack = bp_stack_enter(thread);
     uint32_t node = ((const struct bp_node *)entry->node)->index;
     int walked;
     if (!stack)
-        return;
+        return NULL;
     bp_walk_here(&registers);
     uint64_t path = find_path(stack, thread, &registers, node, &walked);
     bp_stack_read_python(stack);
-    count(stack, thread, path, node, walked ? NULL : &registers, bytes);
+    struct bp_sample *sample = count(stack, thread, path, node, walked ? NULL : &registers, bytes);
     bp_stack_leave(thread);
+    return sample;
+}
+
+/* A trail must not rest on these: the stub does not keep them. */
+static const uint64_t unkept;
+
+static int is_kept(const struct bp_trail *trail) {
+    if (!trail->count || trail->count > BP_TRAIL_LENGTH)
+        return 0;
+    for (uint32_t i = 0; i < trail->count; i++)
+        if (trail->words[i].at == &unkept)
+            return 0;
+    return 1;
+}
+
+/* Nothing lies between the function that a thread begins with, the one that this has called, and
+ * where their frames end: that the frame inside of them is where it was is enough to know them. */
+static void shorten(struct bp_trail *trail, const struct bp_walk *walk, uint64_t *bottom) {
+    if (walk->truncation != BP_TRUNCATIONS || trail->count > BP_TRAIL_LENGTH || !trail->before[1])
+        return;
+    uint64_t last = (uint64_t)trail->words[trail->count - 1].at;
+    if (!*bottom)
+        *bottom = last;
+    if (*bottom == last)
+        trail->count = trail->before[1];
+}
+
+/* Where the stub will find at the beginning of a call like this one what it is compared with. */
+static void begin_trail(struct bp_trail *trail, const struct bp_cfi_registers *registers) {
+    uint64_t sp = registers->r[BP_REG_RSP] - sizeof(uint64_t); /* of the return address */
+    bp_trail_begin(trail, registers);
+    trail->sp = sp;
+    trail->generation = bp_tables_generation();
+    trail->origins[BP_REG_RSP] = NULL; /* compared before the trail */
+    trail->origins[BP_REG_RA] = (const uint64_t *)sp;
+    trail->origins[BP_REG_RBX] = (const uint64_t *)(sp - BP_COPY_RBX);
+    trail->origins[BP_REG_RBP] = (const uint64_t *)(sp - BP_COPY_RBP);
+    for (unsigned i = 12; i <= 15; i++)
+        trail->origins[i] = &unkept;
 }
 
 static uint64_t walk_caller(struct bp_stack *stack, const struct bp_thread *thread,
@@ -100,35 +140,45 @@ static uint64_t walk_caller(struct bp_stack *stack, const struct bp_thread *thre
     struct bp_cfi_registers registers = {.known = 1u << BP_REG_RSP | 1u << BP_REG_RA};
     registers.r[BP_REG_RSP] = (uint64_t)(frame + 1);
     registers.r[BP_REG_RA] = entry->ret;
-    bp_trail_begin(trail, &registers);
-    trail->generation = bp_tables_generation();
-    trail->origins[BP_REG_RSP] = trail->origins[BP_REG_RA] = NULL; /* known with the frame */
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         registers.r[numbers[i]] = saved[i];
         registers.known |= 1u << numbers[i];
-        trail->origins[numbers[i]] = &saved[i];
     }
+    if (trail)
+        begin_trail(trail, &registers);
     bp_stack_walk_caller(stack, thread, &registers, trail);
+    if (trail)
+        shorten(trail, &stack->walk, &((struct bp_local *)thread->local)->copies->bottom);
     return hash_native(&stack->walk);
 }
 
 /* Between copies from the same place Python goes on in its frames, of which no trail is left. */
+static void give_up(struct bp_local *local) {
+    local->copies_off = 1;
+    local->copies = NULL;
+}
+
 struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
                                const struct bp_copy_frame *frame, uint64_t bytes,
-                               struct bp_trail *trail) {
-    struct bp_local *local = (struct bp_local *)thread->local;
+                               const struct bp_copy_sums *sums, struct bp_trail *trail) {
+    uint32_t node = ((const struct bp_node *)entry->node)->index;
     struct bp_stack *stack = bp_stack_enter(thread);
     if (!stack)
         return NULL;
     uint64_t path = walk_caller(stack, thread, entry, frame, trail);
     bp_stack_read_python(stack);
-    struct bp_sample *sample =
-        count(stack, thread, path, ((const struct bp_node *)entry->node)->index, NULL, bytes);
-    if (stack->python.count) {
-        local->copies_off = 1;
-        local->copies = NULL;
-        sample = NULL;
-    }
+    const struct bp_sample *site = count(stack, thread, path, node, NULL, bytes);
+    struct bp_sample *sample = NULL;
+    if (stack->python.count)
+        give_up((struct bp_local *)thread->local);
+    else if (site && sums->transfer && trail && is_kept(trail))
+        sample = bp_stack_sample(stack, thread,
+                                 &(struct bp_sample){.node = node,
+                                                     .frame = site->frame,
+                                                     .kind = BP_SAMPLE_COPIES,
+                                                     .bucket = (uint8_t)bp_size_bucket(bytes),
+                                                     .waits = (uint8_t)sums->waits,
+                                                     .transfer = sums->number});
     bp_stack_leave(thread);
     return sample;
 }

@@ -22,7 +22,7 @@ struct bp_stack *bp_stack_enter(struct bp_thread *thread) {
             stack->frames.kind = BP_FRAMES;
             stack->frames.key = sizeof(struct bp_frame);
             stack->samples.kind = BP_SAMPLES;
-            stack->samples.key = offsetof(struct bp_sample, spare);
+            stack->samples.key = offsetof(struct bp_sample, count);
         }
         local->stack = stack;
     }
@@ -220,8 +220,7 @@ uint32_t bp_stack_fold(struct bp_stack *stack, struct bp_thread *thread) {
 }
 
 struct bp_sample *bp_stack_sample(struct bp_stack *stack, const struct bp_thread *thread,
-                                  uint32_t node, uint32_t frame, uint32_t kind) {
-    struct bp_sample key = {.node = node, .frame = frame, .kind = kind};
+                                  const struct bp_sample *key) {
     uint32_t index;
-    return bp_list_get(&stack->samples, thread, &key, &index);
+    return bp_list_get(&stack->samples, thread, key, &index);
 }

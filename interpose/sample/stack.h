@@ -56,8 +56,8 @@ void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc);
 /* Its innermost frame in the file; BP_NO_FRAME when there is no room. */
 uint32_t bp_stack_fold(struct bp_stack *stack, struct bp_thread *thread);
 
-/* The sample of (node, frame, kind); NULL when there is no room. */
+/* The sample of that key, the fields up to `count`; NULL when there is no room. */
 struct bp_sample *bp_stack_sample(struct bp_stack *stack, const struct bp_thread *thread,
-                                  uint32_t node, uint32_t frame, uint32_t kind);
+                                  const struct bp_sample *key);
 
 #endif

@@ -3,7 +3,7 @@
 
 void bp_trail_begin(struct bp_trail *trail, const struct bp_cfi_registers *registers) {
     trail->sp = registers->r[BP_REG_RSP];
-    trail->count = 0;
+    trail->count = trail->before[0] = trail->before[1] = 0;
     for (unsigned i = 0; i < BP_REGS; i++)
         trail->origins[i] = &registers->r[i];
 }

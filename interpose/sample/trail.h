@@ -12,6 +12,11 @@
 
 #define BP_TRAIL_LENGTH 250
 
+struct bp_trail_word {
+    const uint64_t *at;
+    uint64_t value;
+};
+
 struct bp_trail {
     uint64_t sp;
     uint64_t high; /* end of the stack: the words are below it, or in memory of ours that stays */
@@ -19,11 +24,8 @@ struct bp_trail {
     uint32_t node; /* for the owner, too */
     uint32_t generation; /* of the tables that the walk went by */
     uint32_t count;      /* of words; 0, or more than there is room for: none that holds */
-    uint32_t unused;
-    struct {
-        const uint64_t *at;
-        uint64_t value;
-    } words[BP_TRAIL_LENGTH];
+    uint32_t before[2];  /* how many there were before the last frame, and the one before that */
+    struct bp_trail_word words[BP_TRAIL_LENGTH];
     const uint64_t *origins[BP_REGS]; /* where registers come from; NULL: from words before */
 };
 
@@ -56,6 +58,14 @@ static inline void bp_trail_use(struct bp_trail *trail, unsigned reg, uint64_t v
     }
     trail->count++;
     trail->origins[reg] = NULL;
+}
+
+/* The next words lead to one more frame. */
+static inline void bp_trail_mark(struct bp_trail *trail) {
+    if (!trail)
+        return;
+    trail->before[1] = trail->before[0];
+    trail->before[0] = trail->count;
 }
 
 /* A step rests on more than that. */

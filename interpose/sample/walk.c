@@ -202,6 +202,8 @@ static void forget_unloaded(struct bp_walk *walk) {
 }
 
 static uint64_t next_pc(struct bp_walk *walk, const struct bp_cfi_registers *registers) {
+    if (registers->r[BP_REG_RA])
+        bp_trail_mark(walk->trail);
     bp_trail_use(walk->trail, BP_REG_RA, registers->r[BP_REG_RA]);
     return registers->r[BP_REG_RA];
 }

@@ -75,10 +75,10 @@ static void add_devices(struct builder *builder) {
     }
 }
 
-/* A stack of four kinds of frames and two samples, for one thread. */
+/* A stack of four kinds of frames and three samples, for one thread. */
 static void add_samples(struct builder *builder, uint32_t thread) {
     size_t frames = builder_chunk(builder, BP_FRAMES, thread, 4, 4);
-    size_t samples = builder_chunk(builder, BP_SAMPLES, thread, 2, 2);
+    size_t samples = builder_chunk(builder, BP_SAMPLES, thread, 3, 3);
     struct bp_frame *frame = builder_item(builder, frames, 0);
     frame[0] = (struct bp_frame){.parent = BP_NO_FRAME, .kind = BP_FRAME_TRUNCATED};
     frame[1] = (struct bp_frame){.parent = 0, .kind = BP_FRAME_LEDGER, .func = 1};
@@ -87,6 +87,15 @@ static void add_samples(struct builder *builder, uint32_t thread) {
     struct bp_sample *sample = builder_item(builder, samples, 0);
     sample[0] = (struct bp_sample){.node = 1, .frame = 3, .count = 7, .weight = 1000};
     sample[1] = (struct bp_sample){.node = 2, .frame = 2, .kind = BP_SAMPLE_COPY, .count = 1};
+    sample[2] = (struct bp_sample){.node = 2,
+                                   .frame = 2,
+                                   .kind = BP_SAMPLE_COPIES,
+                                   .bucket = 12,
+                                   .waits = 1,
+                                   .transfer = thread,
+                                   .count = 3,
+                                   .weight = 12288,
+                                   .time = 6};
 }
 
 /* Tasks of both threads, the last one open, with three details each; a fold and a variable. */

@@ -38,8 +38,8 @@ def copy_costs(profiled):
 
 
 @timed
-def a_copy_costs_as_much_as_two_calls():
-    """Its bytes, its direction and its call path are counted: 1.5 to 1.7 times a call."""
+def a_copy_costs_hardly_more():
+    """Its bytes, its direction and its call path are counted: 1.2 times a call."""
     bare, run = [1e9] * 3, [1e9] * 3
     for _ in range(3):
         bare = list(map(min, bare, copy_costs(False)))
@@ -47,8 +47,8 @@ def a_copy_costs_as_much_as_two_calls():
     call, copy, deep = (r - b for r, b in zip(run, bare))
     print("   a call %.1f ns, a copy %.1f ns (%.2f times), ten functions down %.1f ns"
           % (call, copy, copy / call, deep))
-    check(copy <= 2 * call + 5, "a copy costs %.1f ns, a call %.1f ns" % (copy, call))
-    check(deep <= 3 * call + 5, "ten functions down %.1f ns, a call %.1f ns" % (deep, call))
+    check(copy <= 1.3 * call + 5, "a copy costs %.1f ns, a call %.1f ns" % (copy, call))
+    check(deep <= 2 * call + 5, "ten functions down %.1f ns, a call %.1f ns" % (deep, call))
 
 
 @timed

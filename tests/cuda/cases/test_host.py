@@ -110,6 +110,26 @@ def known_again():
 
 
 @case
+def hard_to_know_again():
+    """Signal handlers copy between any two instructions, from thousands of places, while objects
+    are unloaded: every copy is counted once, in one size, those of the program by their path. The
+    path of a handler's is not found while it interrupts the finding of another."""
+    env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
+    run = on_device(["cuda_likeness"], env=env)
+    equal("status", run.status, 0)
+    up, up_bytes, down, down_bytes = map(int, run.stdout.split())
+    check(down > 100, "the handler ran %d times" % (down / 4))
+    report = run.report()
+    equal("h2d", [report["transfers"]["h2d"][k] for k in ("count", "bytes")], [up, up_bytes])
+    equal("d2h", [report["transfers"]["d2h"][k] for k in ("count", "bytes")], [down, down_bytes])
+    for row in report["transfer_list"]:
+        equal("sizes of %s" % row["direction"], sum(n for _, n in row["sizes"]), row["count"])
+    sites = [s for s in report["copy_sites"] if s["stack"][0]["function"] != "handle"]
+    equal("by paths", sum(s["count"] for s in sites), up)
+    equal("bytes by paths", sum(s["bytes"] for s in sites), up_bytes)
+
+
+@case
 def forked():
     run = on_device(["cuda_device", "fork"], env={"BATTPROF_CUDA": "wrappers"})
     fine(run)
