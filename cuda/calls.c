@@ -83,8 +83,9 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     }
     call->start = bp_clock_now(bp_process.clock);
     if (is_awaited(call, arguments))
-        call->slot = bp_slot_open(call->start, class,
-                                  __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0);
+        call->slot =
+            bp_slot_open(call->start, class,
+                         __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0, arguments->rdi);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
     if (class == BP_CUDA_PREFETCH)

@@ -107,14 +107,16 @@ struct bp_slot {
     uint8_t content;   /* BP_CONTENT_* of the copy, once it was hashed */
     uint8_t returned;  /* 1; 2 once it is marked */
     uint32_t transfer; /* index + 1 when its record has come */
-    uint32_t captured; /* made while a stream captured: perhaps it only went into a graph */
+    uint16_t captured; /* made while a stream captured: perhaps it only went into a graph */
+    uint16_t graph;    /* GRAPH: which, as far as 16 bits tell */
     uint64_t bytes;    /* of the record */
-    uint64_t time;
+    uint64_t time;     /* it took; GRAPH: the last end of its records */
+    uint64_t records;  /* GRAPH: that have come */
 };
 #define BP_SLOTS 65536
 #define BP_SLOT_SEQUENCES (UINT32_C(1) << 28)
-/* 0 without memory. */
-uint32_t bp_slot_open(uint64_t start, unsigned class, int captured);
+/* 0 without memory. `graph` is the handle of one that is launched. */
+uint32_t bp_slot_open(uint64_t start, unsigned class, int captured, uint64_t graph);
 struct bp_slot *bp_slot_get(uint32_t sequence); /* NULL if it was used again */
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */

@@ -106,7 +106,7 @@ static void submit(const struct parked *parked, uint32_t owner) {
 }
 
 static void note_slot(struct bp_slot *slot, const struct parked *parked, uint32_t owner) {
-    if (parked->kind != BP_WORK_KERNEL && owner != BP_TABLE_NONE) {
+    if (parked->kind != BP_WORK_KERNEL && owner != BP_TABLE_NONE && slot->class != BP_CUDA_GRAPH) {
         slot->transfer = owner + 1;
         slot->bytes = parked->work.bytes;
         slot->time = parked->work.end - parked->work.start;

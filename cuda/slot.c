@@ -12,13 +12,15 @@
 /* Of a second: with no record for so long a graph's launch is over, and what may have been recorded
  * into one was. */
 #define GRAPH_PART 10u
+#define GRAPHS 65536 /* that are told apart */
 
 static struct {
     struct bp_slot *slots;
     uint32_t next;   /* number of the last one handed out */
     uint32_t oldest; /* all before it are done */
     uint32_t newest_done;
-    int waited_for; /* when the last flush began a thread waited for the device */
+    uint32_t *lengths; /* of graphs: how many records their last launch had, and one more */
+    int waited_for;    /* when the last flush began a thread waited for the device */
 } state;
 
 static struct bp_slot *slots_get(void) {
@@ -34,7 +36,11 @@ static struct bp_slot *slots_get(void) {
     return none;
 }
 
-uint32_t bp_slot_open(uint64_t start, unsigned class, int captured) {
+static uint16_t short_graph(uint64_t handle) {
+    return (uint16_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
+}
+
+uint32_t bp_slot_open(uint64_t start, unsigned class, int captured, uint64_t graph) {
     struct bp_slot *slots = slots_get();
     if (!slots)
         return 0;
@@ -47,7 +53,8 @@ uint32_t bp_slot_open(uint64_t start, unsigned class, int captured) {
     slot->content = slot->returned = 0;
     slot->transfer = 0;
     slot->captured = captured != 0;
-    slot->time = slot->bytes = 0;
+    slot->graph = short_graph(graph);
+    slot->time = slot->bytes = slot->records = 0;
     __atomic_store_n(&slot->state, BP_SLOT_OPEN, __ATOMIC_RELEASE);
     return sequence;
 }
@@ -61,9 +68,27 @@ struct bp_slot *bp_slot_get(uint32_t sequence) {
     return same == 0 && slot->state != BP_SLOT_FREE ? slot : NULL;
 }
 
+static uint32_t *length_of(const struct bp_slot *slot) {
+    if (!state.lengths)
+        state.lengths = bp_pages_new(GRAPHS * sizeof *state.lengths);
+    return state.lengths ? &state.lengths[slot->graph] : NULL;
+}
+
+/* One of many records: the last, if there are as many as the last time. A graph that was changed
+ * has more or less: then it is known for the next time. */
+static void count_record(struct bp_slot *slot, uint64_t end) {
+    uint32_t *length = length_of(slot);
+    slot->time = end > slot->time ? end : slot->time;
+    slot->records++;
+    if (length && *length && slot->records >= *length - 1) {
+        *length = (uint32_t)slot->records + 1;
+        slot->state = BP_SLOT_DONE;
+    }
+}
+
 void bp_slot_done(struct bp_slot *slot, uint64_t end) {
     if (slot->class == BP_CUDA_GRAPH)
-        slot->time = end > slot->time ? end : slot->time; /* one of many */
+        count_record(slot, end);
     else
         slot->state = BP_SLOT_DONE;
     if ((int32_t)(slot->sequence - state.newest_done) > 0)
@@ -74,12 +99,18 @@ static int is_passed(const struct bp_slot *slot) {
     return (int32_t)(state.newest_done - slot->sequence) > 0;
 }
 
-/* How many records a graph's launch will have is not known: it is over when none has come for a
- * while; a long while, if it is the last work there is and a thread waits. */
-static int is_quiet(const struct bp_slot *slot, uint64_t limit) {
+/* How many records a graph's first launch will have is not known: it is over when none has come for
+ * a while; a long while, if it is the last work there is and a thread waits. */
+static int is_quiet(struct bp_slot *slot, uint64_t limit) {
     uint64_t silence = state.waited_for && !is_passed(slot) ? PATIENCE_S * bp_cuda.ticks_per_s
                                                             : bp_cuda.ticks_per_s / GRAPH_PART;
-    return slot->class == BP_CUDA_GRAPH && slot->time && slot->time + silence < limit;
+    if (slot->class != BP_CUDA_GRAPH || !slot->time || slot->time + silence >= limit)
+        return 0;
+    uint32_t *length = length_of(slot);
+    if (length)
+        *length = (uint32_t)slot->records + 1;
+    slot->state = BP_SLOT_DONE;
+    return 1;
 }
 
 /* CUPTI has told of the call itself, and of no work. */

@@ -10,6 +10,7 @@
 
 #define CALLS 65536 /* with WORKS 9 MB, touched as they are used */
 #define WORKS 65536
+#define KICK 4096          /* works after which a window that is half full is looked at again */
 #define MIGRATION_PART 10u /* of a second: 2 MB, the longest, take a hundredth of that */
 
 static struct {
@@ -92,8 +93,12 @@ void bp_cuda_drain(struct bp_cuda_thread *thread) {
 }
 
 void bp_cuda_window_work(const struct bp_work_interval *work) {
-    if (bp_window_work(&state.window, work) == 0)
+    if (bp_window_work(&state.window, work) == 0) {
+        /* A graph's launch is one call and many works. */
+        if (state.window.work_count >= WORKS / 2 && state.window.work_count % KICK == 0)
+            bp_flush_kick();
         return;
+    }
     fold_by_force();
     if (bp_window_work(&state.window, work) != 0)
         state.window.late_works++;

@@ -131,6 +131,14 @@ def events_between_graphs_and_streams():
 
 
 @timed
+def graphs_of_many_kernels():
+    """More records than the window has room for, in a second with few calls."""
+    run, report = compare("many", subject="cuda_graphs")
+    equal("kernels", run.truth.kernels, 180 * 1000 - 60)
+    equal("late", report["cuda"]["late"], 0)
+
+
+@timed
 def a_long_kernel_within_a_graph():
     """Its record comes long after the ones of the graph's other nodes."""
     _, report = compare("long", subject="cuda_graphs")

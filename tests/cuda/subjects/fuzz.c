@@ -17,7 +17,7 @@
 struct worker {
     uint64_t random;
     int device, devices;
-    char *host, *pinned, *memory, *other, *far;
+    char *host, *pinned, *memory, *other, *far, *managed;
     stream_t stream[STREAMS + 1]; /* the last is the default one */
     event_t event[STREAMS];
     graph_t graph;
@@ -169,10 +169,29 @@ static void graph(struct worker *w) {
     MUST(cudaGraphLaunch(w->graph, some_stream(w)));
 }
 
+/* Pages that are asked for, used by a kernel, or touched by the host. */
+static void migrate(struct worker *w) {
+    stream_t stream = some_stream(w);
+    switch (choose(w, 4)) {
+    case 0:
+        MUST(PREFETCH(w->managed, some_bytes(w), w->device, stream));
+        break;
+    case 1:
+        MUST(PREFETCH(w->managed, some_bytes(w), -1, stream));
+        break;
+    case 2:
+        MUST(dsl_use(w->managed, stream));
+        break;
+    default:
+        MUST(cudaStreamSynchronize(stream));
+        bp_sim_touch(w->managed, some_bytes(w) / 16 + 1);
+    }
+}
+
 static void (*const steps[])(struct worker *) = {
     copy,        copy,    copy_async, copy_async, copy_async, copy_rows, copy_within, copy_to_peer,
     fill,        compute, compute,    compute,    join,       join,      synchronize, synchronize,
-    synchronize, query,   allocate,   think,      think,      graph,     graph,
+    synchronize, query,   allocate,   think,      think,      graph,     graph,       migrate,
 };
 
 static void prepare(struct worker *w) {
@@ -186,6 +205,7 @@ static void prepare(struct worker *w) {
     MUST(cudaMallocHost((void **)&w->pinned, BYTES));
     MUST(cudaMalloc((void **)&w->memory, BYTES));
     MUST(cudaMalloc((void **)&w->other, BYTES));
+    MUST(cudaMallocManaged((void **)&w->managed, BYTES, 1));
     for (int i = 0; i < STREAMS; i++) {
         MUST(cudaStreamCreateWithFlags(&w->stream[i], i < 2));
         MUST(cudaEventCreate(&w->event[i]));

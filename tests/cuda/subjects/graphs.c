@@ -28,6 +28,7 @@ int cudaGraphAddMemcpyNode1D(NODE, void *target, const void *source, size_t size
 int cudaGraphAddChildGraphNode(NODE, graph_t child);
 int cudaGraphAddEventWaitNode(NODE, event_t event);
 int cudaGraphAddEventRecordNode(NODE, event_t event);
+int cudaGraphNodeSetEnabled(graph_t executable, node_t node, unsigned on);
 #if BP_SIM_CUDA >= 12
 struct update {
     int result;
@@ -177,6 +178,28 @@ static void events(void) {
     MUST(cudaGraphDestroy(graph));
 }
 
+/* A graph of a thousand short kernels, of which one is sometimes left out: far more work than
+ * calls. */
+static void many(void) {
+    static char tiny;
+    graph_t graph, executable;
+    node_t node = NULL;
+    struct kernel_node parameters = {&tiny, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    MUST(bp_sim_register_kernel("tiny", &tiny, NULL, NULL, 3000, 0));
+    MUST(cudaGraphCreate(&graph, 0));
+    for (int i = 0; i < 1000; i++)
+        MUST(cudaGraphAddKernelNode(&node, graph, &node, i > 0, &parameters));
+    MUST(cudaGraphInstantiate(&executable, graph, 0));
+    for (int i = 0; i < 180; i++) {
+        MUST(cudaGraphNodeSetEnabled(executable, node, i % 60 < 40));
+        MUST(cudaMemcpyAsync(state.device, state.pinned, BYTES / 64, H2D, state.one));
+        MUST(cudaGraphLaunch(executable, state.one));
+        if (i % 3 == 0)
+            MUST(cudaStreamSynchronize(state.one));
+    }
+    MUST(cudaStreamSynchronize(state.one));
+}
+
 /* Copies, past the first flush, and then a sudden end. */
 static void copy_until_killed(void) {
     double end = now_ms() + 1600;
@@ -221,6 +244,8 @@ int main(int argc, char **argv) {
         run(nest(), ROUNDS);
     else if (!strcmp(mode, "update"))
         update();
+    else if (!strcmp(mode, "many"))
+        many();
     else if (!strcmp(mode, "events"))
         events();
     else if (!strncmp(mode, "captured", 8)) { /* into a graph that is never launched */
