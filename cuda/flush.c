@@ -2,8 +2,8 @@
  *
  * Our one thread in the target, there only while CUPTI works: once a second, or when somebody's
  * queue fills up, it asks CUPTI for its records and attributes what is complete. It is not one of
- * the profile's threads, takes no signals, and a flush that hangs in the driver holds up nothing
- * else: the target's exit waits for it for two seconds.
+ * the profile's threads, takes no signals but glibc's own, and a flush that hangs in the driver
+ * holds up nothing else: the target's exit waits for it for two seconds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -125,7 +125,7 @@ static void flush(int last) {
 
 static void *run(void *unused) {
     (void)unused;
-    bp_signals_block();
+    bp_signals_restore(~(BP_SIGNAL_CANCEL | BP_SIGNAL_SETXID));
     BP_SYS2(SYS_prctl, PR_SET_NAME, "battprof-cuda");
     for (int last = 0; !last;) {
         __atomic_store_n(&state.asleep, 1, __ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The process-wide lock for what is rare: new functions, chunks, threads. All signals are blocked
- * while it is held, so that a handler which calls hooked functions cannot wait for itself. Never
- * on the path of a known call.
+ * The process-wide lock for what is rare: new functions, chunks, threads. Signals are blocked while
+ * it is held, so that a handler which calls hooked functions cannot wait for itself. Never on the
+ * path of a known call.
  */
 #ifndef BP_INTERPOSE_LOCK_H
 #define BP_INTERPOSE_LOCK_H
@@ -14,12 +14,18 @@
 
 #define BP_KERNEL_SIGSET 8 /* bytes of the kernel's signal set */
 
+/* glibc's own. setuid and its like send the second to every thread and wait until each has
+ * answered, for ever if one has it blocked. The first ends threads: not while they hold a lock of
+ * ours. */
+#define BP_SIGNAL_CANCEL (UINT64_C(1) << (32 - 1))
+#define BP_SIGNAL_SETXID (UINT64_C(1) << (33 - 1))
+
 struct bp_lock {
     uint32_t word; /* 0 free, 1 held, 2 held and waited for */
 };
 
 static inline uint64_t bp_signals_block(void) {
-    uint64_t all = ~UINT64_C(0), before = 0;
+    uint64_t all = ~BP_SIGNAL_SETXID, before = 0;
     BP_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, BP_KERNEL_SIGSET);
     return before;
 }
