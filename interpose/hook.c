@@ -206,10 +206,14 @@ struct bp_hook *bp_hook_find(uint64_t address) {
     return hook->address ? hook : NULL;
 }
 
-/* 1 if the address was not known. The first name of an address stays. */
-int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code) {
+void bp_hook_note_name(const char *name) {
     uint32_t bit = name_bit(name);
     state.names[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* 1 if the address was not known. The first name of an address stays. */
+int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code) {
+    bp_hook_note_name(name);
     if (bp_hook_find(address) || (state.map_used >= state.map_size / 2 && !map_grow()))
         return 0;
     struct bp_hook *hook = map_find(state.map, state.map_size, address);

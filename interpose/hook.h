@@ -70,7 +70,9 @@ int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t ki
 void bp_hook_add_wraps(const struct bp_elf *elf, uint32_t object, const struct bp_wrap *wraps,
                        size_t count);
 uint64_t bp_hook_code(struct bp_hook *hook);
+/* Whether a function of that name may be in the map; names other than its first are told here. */
 int bp_hook_may_name(const char *name);
+void bp_hook_note_name(const char *name);
 void bp_hook_forget(uint64_t low, uint64_t high);
 
 #endif

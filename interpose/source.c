@@ -68,6 +68,7 @@ static int add_function(unsigned number, uint64_t address, const char *name, uin
     int tag = source->match(name, &known);
     if (tag < 0)
         return 0;
+    bp_hook_note_name(name); /* lazy slots ask for the function by this one */
     int plain = source->is_plain && source->is_plain((unsigned)tag);
     uint32_t kind = plain ? BP_STUB_CALL : BP_STUB_SOURCE;
     if (!plain && source->copy_kind && bp_process.clock == BP_CLOCK_TSC &&

@@ -3,7 +3,7 @@
 import os
 
 from device import fine, on_device, says, whole
-from harness import case, check, equal, main, timed
+from harness import PYTHON, case, check, equal, main, timed
 
 
 def device(mode, status=0, **options):
@@ -141,6 +141,31 @@ def driver_by_address():
                         ("cuMemcpyDtoH", 5), ("cuCtxSynchronize", 5)):
         equal(name, names.get(name), calls)
     equal("copies", report["transfers"]["d2h"]["count"], 5)
+
+
+@case
+def suffixes_bound_late():
+    """A slot that is bound by its first call asks for the name that the program has."""
+    for which in ("driver", "runtime"):
+        run = on_device(["cuda_lazy", which])
+        equal("status", run.status, 0)
+        up, down, size = map(int, run.stdout.split())
+        transfers = run.report()["transfers"]
+        for direction, count in (("h2d", up), ("d2h", down)):
+            equal("%s, %s" % (which, direction),
+                  (transfers[direction]["count"], transfers[direction]["bytes"]),
+                  (count, count * size))
+
+
+@case
+def ids_are_changed():
+    """setuid and its like wait for each thread, ours and CUPTI's among them, to answer a signal."""
+    code = ("import ctypes, os; rt = ctypes.CDLL('libcudart.so.12'); p = ctypes.c_void_p();"
+            "rt.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(4096)); os.setgid(os.getgid());"
+            "os.setuid(os.getuid()); print('ok')")
+    for mode in ("full", "transfers", "wrappers", "off"):
+        for argv in (["cuda_ids"], [PYTHON, "-c", code]):
+            fine(on_device(argv, env={"BATTPROF_CUDA": mode, "BATTPROF_SIM_TRUTH": ""}))
 
 
 @case
