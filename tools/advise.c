@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/memory.h"
+#include "tools/page.h"
 
 /* Below this part of the wall a finding is not worth a line. */
 #define LEAST_PART 0.001
@@ -33,6 +34,11 @@ const char *bp_advise_name(const struct bp_model *model, uint32_t number,
     if (number == BP_NO_FUNCTION)
         return "(unknown caller)";
     return bp_function_name(&model->functions[number], text, BP_ADVISE_NAME);
+}
+
+const char *bp_advise_time(double s, char text[32]) {
+    const struct bp_page page = {.utf8 = true}; /* wrapped later, for the terminal there is */
+    return bp_page_time(&page, s, text);
 }
 
 static struct bp_advice *append(struct bp_model *model) {

@@ -27,6 +27,12 @@ void bp_advise_by_group(struct bp_model *model, const struct bp_group *group, do
 /* A function's name as the report has it. */
 const char *bp_advise_name(const struct bp_model *model, uint32_t function,
                            char text[BP_ADVISE_NAME]);
+/* Who asked for copies: a function; of a program's own code function and line, where most of
+ * them can only be from there. */
+const char *bp_advise_caller(const struct bp_model *model, const struct bp_model_transfer *transfer,
+                             char text[BP_ADVISE_NAME]);
+/* "1.23 ms" within a sentence. */
+const char *bp_advise_time(double s, char text[32]);
 const char *bp_task_name(const struct bp_model_task *task);
 
 /* A process was started for every task or two: what each pays once is in that advice. */

@@ -95,6 +95,12 @@ static void add_verdict(const struct bp_model *model, uint32_t function, char *t
     bp_priorities_free(priorities);
 }
 
+/* A program, or a module, runs its main part once. */
+static bool is_called_once(const struct bp_model *model, const struct bp_part *part) {
+    const char *name = model->functions[part->function].name;
+    return part->calls == 1 || strcmp(name, "main") == 0 || strcmp(name, "<module>") == 0;
+}
+
 void bp_advise_largest(struct bp_model *model) {
     const struct bp_part *part = find_largest(model);
     char name[BP_ADVISE_NAME];
@@ -113,5 +119,6 @@ void bp_advise_largest(struct bp_model *model) {
               bp_make_text("%s takes %s of the wall%s", bp_advise_name(model, part->function, name),
                            bp_page_share(part->wall_s, model->wall_s, share), calls),
               bp_make_text("by making it twice as fast%s%s",
-                           part->calls == 1 ? "" : ", or calling it half as often", verdict));
+                           is_called_once(model, part) ? "" : ", or calling it half as often",
+                           verdict));
 }

@@ -38,14 +38,15 @@ static char *progress_text(const struct bp_model *model, bool killed) {
     const struct bp_model_task *longest = longest_unfinished(model);
     uint64_t ended = summary->ended + summary->folded;
     char count[32];
+    char time[32];
     bp_page_count(ended, count);
     const char *words = killed ? "what it had still to do is not in here"
                                : "whether it did all its work is not known from that";
     if (longest)
-        return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %.3g s", words, count,
+        return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %s", words, count,
                             ended == 1 ? "" : "s", summary->unfinished,
                             summary->unfinished == 1 ? "was" : "were", bp_task_name(longest),
-                            longest->duration_s);
+                            bp_advise_time(longest->duration_s, time));
     if (ended == 1)
         return bp_make_text("%s; its one task ended", words);
     if (ended)
@@ -63,14 +64,30 @@ static void warn_status(struct bp_model *model) {
                       progress_text(model, model->signal));
 }
 
+static bool is_hashed(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_collector *collector = model->processes[i].profile->collector;
+        if (collector && collector->flags & BP_COLLECTOR_HASHED)
+            return true;
+    }
+    return false;
+}
+
+static const char *cause_of_cost(const struct bp_model *model) {
+    return is_hashed(model) ? "--check-transfers reads all that is copied: it is for finding them, "
+                              "not for times"
+                            : "where --hook names a whole library, name single functions "
+                              "('lib.so:name')";
+}
+
 static void warn_cost(struct bp_model *model) {
     double part = model->thread_s > 0 ? model->overhead_s / model->thread_s : 0;
     if (part < HIGH_COST || model->wall_s < SHORT_RUN_S)
         return;
     bp_advise_warning(
         model, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
-        bp_make_text("its cost is subtracted, but caches and timing have changed with it; hook "
-                     "fewer functions (run --hook 'lib.so:name')"));
+        bp_make_text("its cost is subtracted, but caches and timing have changed with it; %s",
+                     cause_of_cost(model)));
 }
 
 static void warn_tasks(struct bp_model *model) {
@@ -82,17 +99,20 @@ static void warn_tasks(struct bp_model *model) {
             model, bp_make_text("only %u task%s", summary->count, summary->count == 1 ? "" : "s"),
             bp_make_text("medians, outliers and projections need five or more"));
     const struct bp_model_task *first = &model->tasks[0];
+    char times[2][32];
     if (summary->count < FEW_TASKS || !(first->duration_s > WARM_UP * summary->median_s) ||
         !(first->duration_s > 0.1 * summary->sum_s))
         return;
     bp_advise_warning(model,
-                      bp_make_text("the first task took %.3g s, the median %.3g s",
-                                   first->duration_s, summary->median_s),
+                      bp_make_text("the first task took %s, the median %s",
+                                   bp_advise_time(first->duration_s, times[0]),
+                                   bp_advise_time(summary->median_s, times[1])),
                       bp_make_text("it pays for warm-up (imports, JIT, caches): run more tasks "
                                    "before comparing"));
 }
 
 static void warn_samples(struct bp_model *model) {
+    char time[32];
     if (!model->sampled || model->samples >= FEW_SAMPLES || model->wall_s < SHORT_RUN_S ||
         model->running_s < LEAST_RUNNING * model->thread_s)
         return;
@@ -101,10 +121,10 @@ static void warn_samples(struct bp_model *model) {
         model->samples ? bp_make_text("only %u sample%s", (unsigned)model->samples,
                                       model->samples == 1 ? "" : "s")
                        : bp_make_text("no samples"),
-        bp_make_text("they tell which functions the %.2g s are that the framework ran, imports "
+        bp_make_text("they tell which functions the %s are that the framework ran, imports "
                      "included; run longer, or with a higher --rate (battprof doctor says how many "
                      "a second the machine gives)",
-                     model->running_s));
+                     bp_advise_time(model->running_s, time)));
 }
 
 void bp_advise_measurement(struct bp_model *model) {

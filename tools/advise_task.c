@@ -122,10 +122,12 @@ static void describe(const struct bp_model *model, const struct bp_model_task *t
     text[0] = 0;
     if (cause) {
         char name[BP_ADVISE_NAME];
+        char times[2][32];
         bool own = model->functions[cause->function].kind == BP_FUNC_ROOT;
-        snprintf(text, size, ", %.3g s of it in %s (usually %.3g s)", cause->self_s,
+        snprintf(text, size, ", %s of it in %s (usually %s)",
+                 bp_advise_time(cause->self_s, times[0]),
                  own ? "own code" : bp_advise_name(model, cause->function, name),
-                 typical.function_s[cause->function]);
+                 bp_advise_time(typical.function_s[cause->function], times[1]));
     }
     free(rows);
     bp_task_typical_fini(&typical);
@@ -139,21 +141,25 @@ void bp_advise_outliers(struct bp_model *model) {
     bool one = found.count == 1;
     char unseen[80] = "";
     char did[300];
+    char times[3][32];
     if (!worst)
         return;
     describe(model, worst, did, sizeof(did));
     if (found.unseen_s > UNSEEN_PART * found.s)
-        snprintf(unseen, sizeof(unseen), "; for %.3g s %s no CPU or %s blocked out of sight",
-                 found.unseen_s, one ? "it had" : "they had", one ? "was" : "were");
+        snprintf(unseen, sizeof(unseen), "; for %s %s no CPU or %s blocked out of sight",
+                 bp_advise_time(found.unseen_s, times[0]), one ? "it had" : "they had",
+                 one ? "was" : "were");
     struct bp_advice *advice = bp_advise(
         model, worst->function, found.saves_s, 0,
-        bp_make_text("%u of %u tasks %s, with %.0f %% of the time of all; %s took %.3g s%s%s",
+        bp_make_text("%u of %u tasks %s%s, with %.0f %% of the time of all; %s took %s%s%s",
                      found.count, summary->count, one ? "is an outlier" : "are outliers",
-                     100 * found.s / summary->sum_s, bp_task_name(worst), worst->duration_s,
+                     found.stopped ? " by what was done" : "", 100 * found.s / summary->sum_s,
+                     bp_task_name(worst), bp_advise_time(worst->duration_s, times[1]),
                      worst->unfinished ? " and had not ended" : "", did),
-        bp_make_text("the median is %.3g s: look at what %s (--by task), or give %s a "
+        bp_make_text("the median is %s: look at what %s (--by task), or give %s a "
                      "time limit%s",
-                     summary->median_s, one ? "it does" : "they do", one ? "it" : "them", unseen));
+                     bp_advise_time(summary->median_s, times[2]), one ? "it does" : "they do",
+                     one ? "it" : "them", unseen));
     if (advice)
         advice->in_tasks = 1;
 }

@@ -87,12 +87,14 @@ static struct waits find_waits(const struct bp_model *model, is_wait *is) {
 
 static void advise(struct bp_model *model, is_wait *is, const char *what, const char *why) {
     struct waits waits = find_waits(model, is);
+    char time[32];
     if (model->threads < 2 || waits.at_once == 0)
         return;
+    bp_advise_time(waits.s, time);
     bp_advise(model, waits.function, waits.most_s / waits.at_once, 0,
               waits.threads == 1
-                  ? bp_make_text("%s: %.3g s of one thread", what, waits.s)
-                  : bp_make_text("%s: %.3g s of %u threads together", what, waits.s, waits.threads),
+                  ? bp_make_text("%s: %s of one thread", what, time)
+                  : bp_make_text("%s: %s of %u threads together", what, time, waits.threads),
               bp_make_text("%s", why));
 }
 

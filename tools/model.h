@@ -260,6 +260,11 @@ static inline double bp_function_mean(const struct bp_function *function) {
     return function->calls ? function->calls_s / (double)function->calls : 0;
 }
 
+/* What a second of it is of the wall: less where others were busy at the same time. */
+static inline double bp_function_wall_rate(const struct bp_function *function) {
+    return function->self_s > function->wall_s ? function->wall_s / function->self_s : 1;
+}
+
 static inline bool bp_function_used(const struct bp_function *function) {
     return function->calls > 0 || function->in_flight > 0 || function->self_s > 0;
 }

@@ -57,6 +57,7 @@ void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct 
     if (returned == 0)
         return;
     work->inside_s += inside * tick_s * (double)returned;
+    work->firsts_s += positive(((double)node->first - inside) * tick_s);
     add_extremes(function, node, inside, tick_s, before == 0);
 }
 

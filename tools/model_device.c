@@ -146,8 +146,10 @@ static void add_device(struct devices *devices, const struct bp_device *from) {
     device->compute_s += (double)from->busy_compute * tick_s;
     for (int i = 0; i < BP_DIRECTIONS; i++) {
         take_larger(&device->best[i], (double)from->best[i]);
-        take_smaller(&device->latency_s[i], (double)from->latency_pageable[i] * tick_s);
-        take_smaller(&device->latency_s[i], (double)from->latency_pinned[i] * tick_s);
+        take_smaller(&device->pageable_s[i], (double)from->latency_pageable[i] * tick_s);
+        take_smaller(&device->pinned_s[i], (double)from->latency_pinned[i] * tick_s);
+        take_smaller(&device->latency_s[i], device->pageable_s[i]);
+        take_smaller(&device->latency_s[i], device->pinned_s[i]);
     }
 }
 

@@ -18,8 +18,10 @@ struct bp_model_device {
     const char *name;
     bool simulated;
     uint64_t memory;
-    double best[BP_DIRECTIONS];      /* bytes per second, measured; 0 if unknown */
-    double latency_s[BP_DIRECTIONS]; /* of the shortest tiny copy; 0 if unknown */
+    double best[BP_DIRECTIONS];       /* bytes per second, measured; 0 if unknown */
+    double latency_s[BP_DIRECTIONS];  /* of the shortest tiny copy; 0 if unknown */
+    double pageable_s[BP_DIRECTIONS]; /* the same by memory */
+    double pinned_s[BP_DIRECTIONS];
     double busy_s;
     double copy_s;
     double compute_s;

@@ -33,6 +33,7 @@ struct bp_function_work {
     double recorded_s;  /* time in which it was open, without that cost */
     double total_s;     /* the same without any own cost */
     double durations_s; /* of all calls that ended, without `inside` */
+    double firsts_s;    /* first calls of its contexts, summed */
     uint32_t coverage;  /* index + 1 of its library */
 };
 

@@ -77,6 +77,18 @@ const char *bp_page_bound(const struct bp_page *page, double s, double error_s, 
     return text;
 }
 
+const char *bp_page_bytes(double bytes, char text[32]) {
+    static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    int unit = 0;
+    while (bytes >= 999.5 && unit < 5) {
+        bytes /= 1000;
+        unit++;
+    }
+    int digits = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
+    snprintf(text, 32, "%.*f %s", digits, bytes, names[unit]);
+    return text;
+}
+
 const char *bp_page_count(uint64_t count, char text[32]) {
     char digits[24];
     int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);

@@ -29,6 +29,8 @@ const char *bp_page_time(const struct bp_page *page, double s, char text[32]);
 const char *bp_page_estimate(const struct bp_page *page, double s, double error_s, char text[64]);
 /* "12.3 ms", or "< 4.56 ms" where the error is more than the time. */
 const char *bp_page_bound(const struct bp_page *page, double s, double error_s, char text[32]);
+/* "1.23 GB"; decimal units, as bandwidths have them. */
+const char *bp_page_bytes(double bytes, char text[32]);
 /* "1,234,567" */
 const char *bp_page_count(uint64_t count, char text[32]);
 /* "12.3 %" of `whole`; "" if there is no whole. */

@@ -16,19 +16,6 @@ static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "set"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
-/* "1.23 GB"; decimal units, as bandwidths have them. */
-const char *bp_report_bytes(double bytes, char text[32]) {
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-    int unit = 0;
-    while (bytes >= 999.5 && unit < 5) {
-        bytes /= 1000;
-        unit++;
-    }
-    int digits = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
-    snprintf(text, 32, "%.*f %s", digits, bytes, units[unit]);
-    return text;
-}
-
 /* 2^power bytes: "64 KiB" */
 static const char *format_power(int power, char text[32]) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
@@ -136,7 +123,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     fprintf(page->out, "  %s ", directions[sum->direction]);
     bp_page_left(page, label, 22);
     bp_page_right(page, bp_page_count(sum->count, text), 9);
-    bp_page_right(page, bp_report_bytes((double)sum->bytes, text), 9);
+    bp_page_right(page, bp_page_bytes((double)sum->bytes, text), 9);
     if (row->on_device)
         cell_time(page, sum->device_s, 10);
     else

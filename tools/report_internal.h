@@ -108,8 +108,6 @@ void bp_report_callers(const struct bp_model *model, const struct bp_caller *cal
                        uint32_t count, double whole, char *text, size_t size);
 
 /* report_device.c; each prints nothing where there is nothing. */
-/* "1.23 GB" */
-const char *bp_report_bytes(double bytes, char text[32]);
 /* report_site.c: where the copies of a caller by a CUDA call, or by any, come from; `shared`: those
  * of other directions, too. */
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,

@@ -133,17 +133,18 @@ static int use_device(struct bp_run_environment *environment, struct bp_error *e
 
 static int check_cuda(const struct bp_run_environment *environment, struct bp_error *error) {
     static const char *const modes[] = {"full", "transfers", "wrappers", "off"};
-    const char *mode = environment->settings->cuda;
+    const char *option = environment->settings->cuda;
+    const char *mode = option ? option : getenv("BATTPROF_CUDA");
     if (mode && strcmp(mode, "off") == 0 && environment->settings->check_transfers)
         return bp_error_set(error, BP_USAGE,
                             "run: --check-transfers needs copies, --cuda off records none");
     for (size_t i = 0; mode && i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i]) == 0)
             return 0;
-    if (!mode)
+    if (!mode || !mode[0])
         return 0;
-    return bp_error_set(error, BP_USAGE, "run: --cuda '%s': write full, transfers, wrappers or off",
-                        mode);
+    return bp_error_set(error, BP_USAGE, "run: %s '%s': write full, transfers, wrappers or off",
+                        option ? "--cuda" : "BATTPROF_CUDA", mode);
 }
 
 static int check_rate(struct bp_run_environment *environment, struct bp_error *error) {

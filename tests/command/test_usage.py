@@ -76,6 +76,11 @@ class Usage(CommandTest):
             with self.subTest(arguments):
                 self.assert_fails(status, arguments, *words)
 
+    def test_a_variable_is_checked_as_its_option_is(self):
+        self.environment["BATTPROF_CUDA"] = "bogus"
+        self.assert_fails(125, ["run", "true"], "BATTPROF_CUDA 'bogus'", "wrappers")
+        self.assertEqual(self.battprof("run", "-q", "--cuda", "off", "true").status, 0)
+
     def test_options_that_belong_together(self):
         self.battprof("run", "-q", "true")
         for arguments in (["--by", "task", "--outliers", "3"], ["--by", "candidate", "--top", "3"],

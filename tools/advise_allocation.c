@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Advice on CUDA's allocation, of device memory and of pinned host memory.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tools/advise.h"
+#include "tools/page.h"
+#include "tools/text.h"
+
+/* Fewer calls are set-up, not a habit. */
+#define MANY 50
+/* Part of the wall from which on even a few calls are worth a line. */
+#define MUCH 0.05
+
+static bool begins_with(const char *name, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_pinning(const char *name) {
+    static const char *const words[] = {"cudaHostAlloc",    "cudaMallocHost",   "cudaFreeHost",
+                                        "cudaHostRegister", "cuMemHostAlloc",   "cuMemAllocHost",
+                                        "cuMemFreeHost",    "cuMemHostRegister"};
+    return begins_with(name, words, sizeof(words) / sizeof(words[0]));
+}
+
+static bool is_allocation(const char *name) {
+    static const char *const words[] = {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree"};
+    return is_pinning(name) || begins_with(name, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* How much of a few calls could be spared nobody knows. */
+static void few_calls(struct bp_model *model, const struct bp_function *function, double own_s) {
+    char share[32];
+    char count[32];
+    if (!is_pinning(function->name) || own_s < MUCH * model->wall_s)
+        return;
+    bp_advise_remark(model,
+                     bp_make_text("%s takes %s of the wall, in %s call%s", function->name,
+                                  bp_page_share(own_s, model->wall_s, share),
+                                  bp_page_count(function->calls, count),
+                                  function->calls == 1 ? "" : "s"),
+                     bp_make_text("every page is pinned or released: keep one smaller buffer and "
+                                  "use it again"));
+}
+
+/* Allocation synchronises and is slow: a program that allocates again and again need not. The first
+ * call of each context is made all the same, and with it what only the first one has to do: a
+ * context takes some 20 ms or more. */
+static void allocations(struct bp_model *model, uint32_t number) {
+    char text[32];
+    const struct bp_function *function = &model->functions[number];
+    if (!function->cuda || !is_allocation(function->name) || function->calls == 0)
+        return;
+    double rate = bp_function_wall_rate(function);
+    double own_s = function->self_s - function->transfer_s - function->kernel_wait_s;
+    double first_s = fmax(model->work->functions[number].firsts_s,
+                          own_s / (double)function->calls); /* of format 1.1: not known */
+    if (function->calls < MANY)
+        few_calls(model, function, rate * own_s);
+    else
+        bp_advise(model, number, rate * (own_s - first_s), 0,
+                  bp_make_text("%s: called %s times", function->name,
+                               bp_page_count(function->calls, text)),
+                  bp_make_text(is_pinning(function->name)
+                                   ? "keep the memory"
+                                   : "keep the memory, or take it from a pool (cudaMallocAsync)"));
+}
+
+void bp_advise_allocations(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->function_count; i++)
+        allocations(model, i);
+}
