@@ -30,8 +30,7 @@ static void print_site(const struct bp_page *page, const struct bp_copy_site *si
         describe(&site->steps[i], step, sizeof(step));
         if (i == 0)
             snprintf(line, sizeof(line), "      at %s: %s of %s", step,
-                     bp_page_count(site->count, count),
-                     bp_page_bytes((double)site->bytes, bytes));
+                     bp_page_count(site->count, count), bp_page_bytes((double)site->bytes, bytes));
         else
             snprintf(line, sizeof(line), "        from %s", step);
         bp_page_wrap(page, line, 10);
