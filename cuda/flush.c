@@ -81,6 +81,7 @@ static void fold(uint64_t begin, int last, int flushed) {
     if (last) {
         if (flushed)
             note_running();
+        bp_record_finish();
         bp_cuda_fold(begin, 1);
     }
     bp_unlock(&bp_cuda.lock, mask);

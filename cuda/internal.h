@@ -181,6 +181,8 @@ void bp_cuda_fold(uint64_t flushed, int all);
 void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                          size_t valid);
 int bp_record_init(void);
+/* Nothing more will come: what waits for its call has none. The lock is held. */
+void bp_record_finish(void);
 
 /* overhead.c: memory that came with records of a buffer. What is more than that is lost. */
 #define BP_GARBAGE 64

@@ -163,6 +163,15 @@ static int retry_parked(uint16_t age) {
     return kept < PARKED;
 }
 
+void bp_record_finish(void) {
+    for (uint32_t i = 0; i < state.parked_count; i++) {
+        struct bp_slot *slot;
+        bp_sums.collector->unmatched += !find_context(&state.parked[i], &slot);
+        account(&state.parked[i], slot);
+    }
+    state.parked_count = 0;
+}
+
 static void take_work(struct parked *parked) {
     struct bp_slot *slot;
     if (parked->work.end <= parked->work.start)

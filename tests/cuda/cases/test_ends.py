@@ -169,6 +169,14 @@ def ids_are_changed():
 
 
 @case
+def copies_of_nobody():
+    """What no call is known for is there at the end, too, and counted as such."""
+    run, report = device("unseen")
+    equal("copies", report["transfers"]["h2d"]["count"], 2)
+    equal("records without a call", report["cuda"]["unmatched"], 2)
+
+
+@case
 def output_is_the_same():
     for mode in ("kernels", "threads", "graph"):
         bare = on_device(["cuda_device", mode], profiled=False)

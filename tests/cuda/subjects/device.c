@@ -391,6 +391,19 @@ static void killed(void) {
     raise(SIGKILL);
 }
 
+/* Copies within a call that is not known to submit any: no record says whose they are. */
+static void unseen(void) {
+    struct bp_sim_copy copy = {.target = state.device,
+                               .source = state.pinned,
+                               .width = BYTES,
+                               .height = 1,
+                               .depth = 1,
+                               .direction = H2D};
+    MUST(cudaStreamQuery(state.one));
+    for (int i = 0; i < 2; i++)
+        MUST(bp_sim_copy(&copy, NULL));
+}
+
 /* More than the collector awaits at a time. */
 static void launches(void) {
     static char tiny;
@@ -449,6 +462,7 @@ static const struct {
     {"_exit", leave_by__exit},
     {"killed", killed},
     {"launches", launches},
+    {"unseen", unseen},
     {"killed-nothing", killed_nothing},
     {"killed-kernels", killed_kernels},
     {"managed", managed},
