@@ -39,6 +39,8 @@ int cuEventCreate(event_t *event, unsigned flags);
 int cuEventRecord(event_t event, stream_t stream);
 int cuEventSynchronize(event_t event);
 int cuEventElapsedTime(float *ms, event_t from, event_t to);
+int cuEventDestroy_v2(event_t event);
+int cuStreamDestroy_v2(stream_t stream);
 int cuGetErrorString(int error, const char **text);
 int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags);
 
@@ -105,6 +107,9 @@ static void test_kernel(void) {
               cudaErrorInvalidResourceHandle,
           "no kernel");
     MUST(cuModuleUnload(module));
+    MUST(cuEventDestroy_v2(begin));
+    MUST(cuEventDestroy_v2(end));
+    MUST(cuStreamDestroy_v2(stream));
     MUST(cuMemFree_v2(memory));
 }
 
