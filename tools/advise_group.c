@@ -3,6 +3,7 @@
  * Advice from what the time was for: groups of functions, processes, single tiny functions.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,10 @@ void bp_advise_tiny_functions(struct bp_model *model) {
                            1e9 * worst->self_s / (double)worst->calls));
 }
 
+static bool has_dsl(const struct bp_model *model) {
+    return model->category_s[BP_DSL] > 0;
+}
+
 /* What it would save depends on what could be given to it: see the candidates. */
 void bp_advise_idle_device(struct bp_model *model) {
     for (uint32_t i = 0; i < model->device_count; i++) {
@@ -137,12 +142,15 @@ void bp_advise_idle_device(struct bp_model *model) {
         if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->wall_s)
             continue;
         char share[32];
+        char number[24] = "";
+        if (model->device_count > 1)
+            snprintf(number, sizeof(number), "device %u, ", device->index);
         bp_advise_remark(
             model,
-            bp_make_text("%s%s was idle for %s of the wall",
+            bp_make_text("%s%s%s was idle for %s of the wall", number,
                          device->simulated ? "the simulated " : "", device->name,
                          bp_page_share(model->wall_s - device->busy_s, model->wall_s, share)),
-            bp_make_text("larger batches or more streams would use it: battprof report --by "
-                         "candidate"));
+            bp_make_text("larger batches or more streams would use it%s",
+                         has_dsl(model) ? ": battprof report --by candidate" : ""));
     }
 }

@@ -42,6 +42,8 @@ struct bp_diff_value {
     double doubt_s;  /* how far likely_s may be off */
     double wall_s;   /* of s; of a kernel what was waited for it */
     double cost_s;   /* taken out of s as the profiler's */
+    double fixed_s;  /* of s: not by the CPU's speed; a device, CUDA's calls (contexts, queues) */
+    double first_s;  /* the longest first call of a context */
     uint64_t count;  /* calls, copies */
     uint64_t bytes;
 };
@@ -59,9 +61,8 @@ struct bp_diff_row {
     double new_s;
     double old_count;
     double new_count;
-    /* NEW minus OLD, both at the speed of OLD's first run; where only the count differs, what that
-     * explains. */
-    double change_s;
+    double even_s;        /* NEW at OLD's speed */
+    double change_s;      /* that, minus OLD */
     double spread_s;      /* a change may be as large without any cause */
     double wall_change_s; /* what a difference changes of the wall; 0 of rows that do not differ */
     bool time_differs;

@@ -111,6 +111,8 @@ static void add_value(struct bp_diff_value *value, const struct bp_diff_run *run
     value->wall_s += function->self_s > 0 ? function->wall_s * s / function->self_s : 0;
     value->cost_s += function->cost_s;
     value->count += function->calls + function->in_flight;
+    value->fixed_s += function->cuda ? s : 0;
+    value->first_s = fmax(value->first_s, function->first_s);
 }
 
 static void add_function(struct collector *collector, uint32_t run,
@@ -149,6 +151,7 @@ static void add_group_part(struct collector *collector, uint32_t run, const stru
     value->likely_s += part->self_s + (whole.likely_s - whole.s) * rate;
     value->doubt_s += whole.doubt_s * rate;
     value->cost_s += whole.cost_s * rate;
+    value->fixed_s += function->cuda ? part->self_s : 0;
     value->wall_s += part->wall_s;
 }
 
@@ -170,6 +173,7 @@ static void add_wall(struct collector *collector, uint32_t run, enum bp_diff_kin
     struct bp_diff_value *value = &put_row(collector, kind, name, NULL)->values[run];
     value->s = value->wall_s = value->likely_s = s;
     value->doubt_s = lost_s < s ? lost_s : s;
+    value->fixed_s = kind == BP_DIFF_IDLE ? s : 0;
 }
 
 /* What a second of a thread is of the wall: less where others were busy at the same time. */
@@ -190,6 +194,7 @@ static void add_transfers(struct collector *collector, uint32_t run) {
         row->category = BP_TRANSFER;
         value->s += transfer->exposed_s;
         value->likely_s += transfer->exposed_s;
+        value->fixed_s += transfer->exposed_s;
         value->wall_s += transfer->exposed_s * rate;
         value->count += transfer->count;
         value->bytes += transfer->bytes;
@@ -211,6 +216,7 @@ static void add_kernels(struct collector *collector, uint32_t run) {
         row->category = category;
         value->s += kernel->device_s;
         value->likely_s += kernel->device_s;
+        value->fixed_s += kernel->device_s;
         value->wall_s += kernel->wait_s * rates[category];
         value->count += kernel->count;
     }

@@ -36,6 +36,8 @@
 /* Absolute floors: of the wall, and in seconds. */
 #define FLOOR_PART 0.003
 #define FLOOR_S 0.0005
+/* A change of the number of calls up to this factor may be less than chance makes of their time. */
+#define FEW_MORE 2
 /* The calibrated own cost of calls is off by as much when caches are cold. */
 #define COST_DOUBT 0.25
 
@@ -119,10 +121,11 @@ static void find_speeds(struct bp_diff *diff, bool same_speed) {
     forget_speeds(diff);
 }
 
-/* Devices have clocks of their own. */
-static double slowness_of(const struct bp_diff *diff, const struct bp_diff_row *row, uint32_t run) {
-    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
-    return on_device || row->kind == BP_DIFF_IDLE ? 1 : diff->runs[run].slowness;
+/* Of a time in one run, what it would have been at the speed of the first. */
+static double at_speed(const struct bp_diff *diff, const struct bp_diff_row *row, uint32_t run,
+                       double s) {
+    double fixed_s = fmin(row->values[run].fixed_s, s);
+    return fixed_s + (s - fixed_s) / diff->runs[run].slowness;
 }
 
 /* The runs of one side. */
@@ -131,6 +134,7 @@ struct side {
     double even_s; /* what was measured, at that speed */
     double raw_s;  /* the next two as measured */
     double wall_s;
+    double fixed_s;
     double variance; /* of a single run; 0 from one run */
     double noise_s;
     double cost_s;
@@ -143,18 +147,18 @@ static struct side sum_side(const struct bp_diff *diff, const struct bp_diff_row
     struct side side = {.same_count = true};
     for (uint32_t i = first; i < first + count; i++) {
         const struct bp_diff_value *value = &row->values[i];
-        double slowness = slowness_of(diff, row, i);
-        side.mean_s += value->likely_s / slowness / count;
-        side.even_s += value->s / slowness / count;
+        side.mean_s += at_speed(diff, row, i, value->likely_s) / count;
+        side.even_s += at_speed(diff, row, i, value->s) / count;
         side.raw_s += value->s / count;
         side.wall_s += value->wall_s / count;
-        side.noise_s += value->doubt_s / slowness / count;
-        side.cost_s += value->cost_s / slowness / count;
+        side.fixed_s += value->fixed_s / count;
+        side.noise_s += value->doubt_s / diff->runs[i].slowness / count;
+        side.cost_s += value->cost_s / diff->runs[i].slowness / count;
         side.count += (double)value->count / count;
         side.same_count &= value->count == row->values[first].count;
     }
     for (uint32_t i = first; count > 1 && i < first + count; i++) {
-        double off_s = row->values[i].likely_s / slowness_of(diff, row, i) - side.mean_s;
+        double off_s = at_speed(diff, row, i, row->values[i].likely_s) - side.mean_s;
         side.variance += off_s * off_s / (count - 1);
     }
     return side;
@@ -199,6 +203,9 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
     double s = (old_side->mean_s * scale + new_side->mean_s) / 2;
     double doubt_s = COST_DOUBT * (old_side->cost_s * scale + new_side->cost_s) / 2 +
                      fabs(new_side->cost_s - old_side->cost_s * scale);
+    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
+    if (!on_device) /* some of what CUDA takes is the CPU's all the same */
+        doubt_s += new_side->fixed_s * fabs(1 / diff->slowness - 1);
     if (diff->run_count > 2) {
         double runs = 1.0 / diff->old_side.count + 1.0 / diff->new_side.count;
         double single_s = pooled(diff, old_side, new_side);
@@ -206,33 +213,45 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
             single_s = diff->scatter * s / 2;
         return SIGMAS * single_s * sqrt(runs) + FLOOR_REPEATED * s + doubt_s + floor_s(diff);
     }
-    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
     double relative = on_device ? FLOOR_SINGLE : bp_diff_relative_spread(diff);
     return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
 }
 
 /* More or less of the same: calls that take as long as the side with more of them says. */
-static double explained_s(const struct side *old_side, const struct side *new_side, double scale) {
-    return scale > 1 ? new_side->even_s * (1 - 1 / scale) : old_side->even_s * (scale - 1);
+static double explained_s(const struct bp_diff_row *row, double scale) {
+    return scale > 1 ? row->even_s * (1 - 1 / scale) : row->old_s * (scale - 1);
 }
 
-/* What is likely decides whether a row differs; by how much is what was measured, or what the
- * number of calls explains. The wall changes by as much as the row does, so far as the row is part
- * of it: the rows that are shown add up to what is said of the wall. What is waited for a kernel
- * need not follow the time that it takes. */
+/* NEW as if the machine had been as fast as it was for OLD: what OLD's runs were off the first
+ * one's speed is in its mean, and has to be in NEW's, too. */
+static double even_new(const struct bp_diff *diff, const struct side *old_side,
+                       const struct side *new_side) {
+    double slowness = 0;
+    if (old_side->even_s > 0)
+        return new_side->even_s * (old_side->raw_s / old_side->even_s); /* exact where it is 1 */
+    for (uint32_t i = 0; i < diff->old_side.count; i++)
+        slowness += diff->runs[i].slowness / diff->old_side.count;
+    return new_side->fixed_s + (new_side->even_s - new_side->fixed_s) * slowness;
+}
+
+/* What is likely decides whether a row differs; by how much is what was measured. The wall changes
+ * by as much as the row does, so far as the row is part of it: the rows that are shown add up to
+ * what is said of the wall. Of a few calls more or less it is what they explain, since all else is
+ * chance. What is waited for a kernel need not follow the time that it takes. */
 static void set_change(struct bp_diff_row *row, const struct side *old_side,
                        const struct side *new_side, double scale) {
     double s = old_side->raw_s + new_side->raw_s;
     double wall_s = old_side->wall_s + new_side->wall_s;
-    row->change_s = new_side->even_s - old_side->even_s;
-    if (row->count_differs && !row->time_differs && row->in_old && row->in_new)
-        row->change_s = explained_s(old_side, new_side, scale);
+    double explained = explained_s(row, scale);
+    bool few = row->count_differs && !row->time_differs && row->in_old && row->in_new &&
+               scale < FEW_MORE && scale * FEW_MORE > 1 && fabs(explained) <= row->spread_s;
+    row->change_s = row->even_s - row->old_s;
     if (!bp_diff_differs(row))
         row->wall_change_s = 0;
     else if (row->kind == BP_DIFF_KERNEL)
         row->wall_change_s = new_side->wall_s - old_side->wall_s;
     else
-        row->wall_change_s = s > 0 ? row->change_s * wall_s / s : 0;
+        row->wall_change_s = s > 0 ? (few ? explained : row->change_s) * wall_s / s : 0;
 }
 
 /* Counts that vary within a side say nothing. Calls are exact: more of them need no more time than
@@ -245,6 +264,7 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
     double per_call_s = new_side.mean_s - old_side.mean_s * scale;
     row->old_s = old_side.raw_s;
     row->new_s = new_side.raw_s;
+    row->even_s = even_new(diff, &old_side, &new_side);
     row->old_count = old_side.count;
     row->new_count = new_side.count;
     row->count_differs =

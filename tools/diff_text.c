@@ -19,6 +19,8 @@
 /* Of the time of threads: more without a CPU is worth a sentence. */
 #define LOST_PART 0.3
 #define DEFAULT_TOP 20
+/* Of what a call takes: less is as long as before. */
+#define AS_LONG 0.1
 
 static void write_date(uint64_t realtime_ns, bool seconds, char text[48]) {
     time_t when = (time_t)(realtime_ns / 1000000000u);
@@ -197,7 +199,7 @@ static void print_values(const struct bp_page *page, const struct bp_diff_row *r
     fputs("  ", page->out);
     bp_page_left(page, name, 24);
     bp_page_right(page, row->in_old ? bp_page_time(page, old_s, text) : "-", 10);
-    bp_page_right(page, row->in_new ? bp_page_time(page, old_s + row->change_s, text) : "-", 10);
+    bp_page_right(page, row->in_new ? bp_page_time(page, row->even_s, text) : "-", 10);
     cell_change(page, row->change_s, old_s);
 }
 
@@ -246,19 +248,53 @@ static void name_of(const struct bp_diff_row *row, char *text, size_t size) {
     bp_diff_name(row, text + length, size - length);
 }
 
+/* The first call of CUDA's makes the context: where the number differs, a mean says nothing. */
+static bool has_first(const struct bp_diff_row *row) {
+    return row->count_differs && row->function && row->function->cuda;
+}
+
 /* "2.0 × faster" of one call. */
 static void print_per_call(const struct bp_page *page, const struct bp_diff_row *row) {
     double scale = row->old_count > 0 && row->new_count > 0 ? row->new_count / row->old_count : 1;
     double expected_s = row->old_s * scale;
-    double now_s = row->old_s + row->change_s;
-    if (!row->time_differs || !row->in_old || !row->in_new || !(expected_s > 0) || !(now_s > 0))
+    double now_s = row->even_s;
+    if (has_first(row) || !row->time_differs || !row->in_old || !row->in_new || !(expected_s > 0) ||
+        !(now_s > 0))
         return;
     double ratio = now_s > expected_s ? now_s / expected_s : expected_s / now_s;
     fprintf(page->out, ratio < 100 ? "  %.1f %s %s" : "  %.0f %s %s", ratio, page->utf8 ? "×" : "x",
             now_s > expected_s ? "slower" : "faster");
 }
 
-static void print_count(const struct bp_page *page, const struct bp_diff_row *row) {
+static double longest_first(const struct bp_diff_row *row, uint32_t first, uint32_t count) {
+    double s = 0;
+    for (uint32_t i = first; i < first + count; i++)
+        s = fmax(s, row->values[i].first_s);
+    return s;
+}
+
+/* What each of them takes, if their number is not all that differs. */
+static void print_each(const struct bp_page *page, const struct bp_diff *diff,
+                       const struct bp_diff_row *row) {
+    char old_text[32];
+    char new_text[32];
+    double old_s = row->old_s / row->old_count;
+    double new_s = row->even_s / row->new_count;
+    if (row->time_differs && has_first(row)) {
+        uint32_t count = diff->old_side.count;
+        fprintf(page->out, "; the first %s, before %s",
+                bp_page_time(page, longest_first(row, count, diff->new_side.count), new_text),
+                bp_page_time(page, longest_first(row, 0, count), old_text));
+    } else if (!row->time_differs && fabs(new_s - old_s) <= AS_LONG * fmax(old_s, new_s)) {
+        fprintf(page->out, "; each takes as long as before");
+    } else if (!row->time_differs) {
+        fprintf(page->out, "; each %s, before %s, maybe by chance",
+                bp_page_time(page, new_s, new_text), bp_page_time(page, old_s, old_text));
+    }
+}
+
+static void print_count(const struct bp_page *page, const struct bp_diff *diff,
+                        const struct bp_diff_row *row) {
     char old_text[32];
     char new_text[32];
     static const char *const one[] = {"call", "copy", "launch"};
@@ -268,19 +304,21 @@ static void print_count(const struct bp_page *page, const struct bp_diff_row *ro
             row->new_count == 1 ? one[what] : many[what],
             bp_page_count((uint64_t)row->old_count, old_text));
     if (!row->in_old || !row->in_new)
-        fprintf(page->out, row->in_new ? ": new\n" : ": gone\n");
-    else
-        fprintf(page->out, row->time_differs ? "\n" : "; each takes as long as before\n");
+        fprintf(page->out, row->in_new ? ": new" : ": gone");
+    else if (row->old_count > 0 && row->new_count > 0)
+        print_each(page, diff, row);
+    fputc('\n', page->out);
 }
 
-static void print_row(const struct bp_page *page, const struct bp_diff_row *row) {
+static void print_row(const struct bp_page *page, const struct bp_diff *diff,
+                      const struct bp_diff_row *row) {
     char name[300];
     name_of(row, name, sizeof(name));
     print_values(page, row, name);
     print_per_call(page, row);
     fputc('\n', page->out);
     if (row->count_differs)
-        print_count(page, row);
+        print_count(page, diff, row);
 }
 
 /* Groups apart: their functions are named already. */
@@ -302,7 +340,7 @@ static void print_rows(const struct bp_page *page, const struct bp_diff *diff, c
         if (shown == 0)
             print_heading(page, title, "change");
         if (shown++ < top)
-            print_row(page, row);
+            print_row(page, diff, row);
     }
     if (shown > top)
         fprintf(page->out, "  and %u more: --top %u\n", shown - top, shown);

@@ -40,6 +40,7 @@ static void build(struct bp_model *model) {
     bp_model_finish_functions(model);
     bp_model_finish_devices(model);
     bp_model_split_wall(model);
+    bp_model_settle_devices(model);
     bp_model_share_idle(model);
     bp_model_add_tasks(model);
     bp_model_find_all_wait(model);

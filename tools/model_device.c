@@ -135,11 +135,26 @@ static void take_smaller(double *to, double value) {
         *to = value;
 }
 
+/* No process before this one was on the same machine and used the device. */
+static bool is_first_on_machine(const struct devices *devices, uint32_t index) {
+    const struct bp_model *model = devices->model;
+    const char *boot_id = devices->process->profile->header.boot_id;
+    for (const struct bp_model_process *other = model->processes; other < devices->process; other++)
+        for (uint32_t i = 0; i < other->profile->device_count; i++)
+            if (other->profile->devices[i].index == index && other->profile->devices[i].busy &&
+                strcmp(other->profile->header.boot_id, boot_id) == 0)
+                return false;
+    return true;
+}
+
 static void add_device(struct devices *devices, const struct bp_device *from) {
     double tick_s = devices->process->tick_s;
     uint32_t number = find_device(devices, from->index);
     struct bp_model_device *device = &devices->model->devices[number];
     device->simulated |= from->flags & BP_DEVICE_SIMULATED;
+    device->processes += from->busy > 0;
+    device->instances +=
+        from->busy > 0 && (device->simulated || is_first_on_machine(devices, from->index));
     device->memory = from->memory > device->memory ? from->memory : device->memory;
     device->busy_s += (double)from->busy * tick_s;
     device->copy_s += (double)from->busy_copy * tick_s;
@@ -268,6 +283,18 @@ static int compare_kernels(const void *a, const void *b) {
         return x->device_s > y->device_s ? -1 : 1;
     int names = strcmp(x->name, y->name);
     return names ? names : x->caller < y->caller ? -1 : x->caller > y->caller;
+}
+
+void bp_model_settle_devices(struct bp_model *model) {
+    for (uint32_t i = 0; i < model->device_count; i++) {
+        struct bp_model_device *device = &model->devices[i];
+        double *times[] = {&device->busy_s, &device->copy_s, &device->compute_s};
+        for (int k = 0; k < 3; k++) {
+            *times[k] /= device->instances ? device->instances : 1;
+            if (device->processes > 1 && *times[k] > model->wall_s)
+                *times[k] = model->wall_s;
+        }
+    }
 }
 
 void bp_model_finish_devices(struct bp_model *model) {

@@ -22,9 +22,13 @@ struct bp_model_device {
     double latency_s[BP_DIRECTIONS];  /* of the shortest tiny copy; 0 if unknown */
     double pageable_s[BP_DIRECTIONS]; /* the same by memory */
     double pinned_s[BP_DIRECTIONS];
+    /* Of the wall. Nobody knows what of several processes was at once: of one device the three are
+     * their sum, at most the wall; of several of the same name and number their mean. */
     double busy_s;
     double copy_s;
     double compute_s;
+    uint32_t processes; /* that used it */
+    uint32_t instances; /* as many devices: on each machine, and of the stand-in in each process */
 };
 
 /* Copies of one kind, asked for by one function: over all threads and processes. */

@@ -123,6 +123,8 @@ struct bp_node_split bp_model_divide(const struct bp_thread_work *work, uint32_t
 void bp_model_add_devices(struct bp_model *model, const struct bp_model_process *process,
                           const uint32_t *map);
 void bp_model_finish_devices(struct bp_model *model);
+/* After the wall is known. */
+void bp_model_settle_devices(struct bp_model *model);
 void bp_model_advise(struct bp_model *model);
 void bp_model_add_tasks(struct bp_model *model);
 

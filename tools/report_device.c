@@ -45,18 +45,43 @@ static const char *device_name(const struct bp_model_device *device) {
     return device->name[0] ? device->name : "unknown";
 }
 
+/* "simulated device T4", "device 1 Tesla T4" where there are several, "2 simulated devices T4, one
+ * per process". */
+static const char *describe_device(const struct bp_model *model,
+                                   const struct bp_model_device *device, char *text, size_t size) {
+    char number[16] = "";
+    char several[48] = "";
+    if (model->device_count > 1)
+        snprintf(number, sizeof(number), "%u ", device->index);
+    if (device->instances > 1)
+        snprintf(several, sizeof(several), ", one per %s",
+                 device->simulated ? "process" : "machine");
+    char count[16] = "";
+    if (device->instances > 1)
+        snprintf(count, sizeof(count), "%u ", device->instances);
+    snprintf(text, size, "%s%sdevice%s %s%.40s%s", count, device->simulated ? "simulated " : "",
+             device->instances > 1 ? "s" : "", number, device_name(device), several);
+    return text;
+}
+
+/* What several processes did on one device may have been at once: then it is busy for less. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model) {
     const char *dot = page->utf8 ? " · " : ", ";
     char share[3][32];
+    char text[120];
+    char line[300];
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
+        bool shared = device->processes > device->instances;
         if (device->busy_s == 0 && (model->device_count > 1 || !device->name[0]))
             continue;
-        fprintf(page->out, "%sdevice %.40s%sbusy %s%skernels %s%scopies %s\n",
-                device->simulated ? "simulated " : "", device_name(device), dot,
-                bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
-                bp_page_share(device->compute_s, model->wall_s, share[1]), dot,
-                bp_page_share(device->copy_s, model->wall_s, share[2]));
+        describe_device(model, device, text, sizeof(text));
+        snprintf(line, sizeof(line), "busy %s%s%skernels %s%scopies %s", shared ? "up to " : "",
+                 bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
+                 bp_page_share(device->compute_s, model->wall_s, share[1]), dot,
+                 bp_page_share(device->copy_s, model->wall_s, share[2]));
+        bool fits = bp_page_columns(text) + 3 + bp_page_columns(line) <= BP_PAGE_WIDTH;
+        fprintf(page->out, "%s%s%s\n", text, fits ? dot : "\n  ", line);
     }
 }
 

@@ -26,6 +26,8 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     json_object_set_new(object, "simulated", json_boolean(device->simulated));
     bp_json_set_count(object, "index", device->index);
     bp_json_set_count(object, "memory_bytes", device->memory);
+    bp_json_set_count(object, "processes", device->processes);
+    bp_json_set_count(object, "instances", device->instances);
     bp_json_set(object, "busy_s", device->busy_s);
     double idle_s = model->wall_s - device->busy_s;
     bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
