@@ -68,6 +68,14 @@ static int may_be_captured(unsigned class) {
            __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0;
 }
 
+/* Work for a stream that another thread captures goes into the graph, too. */
+static enum bp_captured who_captures(const struct bp_cuda_thread *own) {
+    if (own->capturing)
+        return BP_CAPTURED_BY_THREAD;
+    return __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) ? BP_CAPTURED_BY_ANOTHER
+                                                                 : BP_NOT_CAPTURED;
+}
+
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
                       const struct bp_registers *arguments, struct bp_open_call *call) {
     call->class = class;
@@ -83,9 +91,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     }
     call->start = bp_clock_now(bp_process.clock);
     if (is_awaited(call, arguments))
-        call->slot =
-            bp_slot_open(call->start, class,
-                         __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0, arguments->rdi);
+        call->slot = bp_slot_open(call->start, class, who_captures(own), arguments->rdi);
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
     if (class == BP_CUDA_PREFETCH)
@@ -157,7 +163,8 @@ static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
     __atomic_store_n(&own->head, own->head + 1, __ATOMIC_RELEASE);
 }
 
-static void end_capture(void) {
+static void end_capture(struct bp_cuda_thread *own) {
+    own->capturing -= own->capturing > 0;
     uint32_t now = __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED);
     while (now > 0 && !__atomic_compare_exchange_n(&bp_cuda.capturing, &now, now - 1, 1,
                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -179,10 +186,12 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         if (!result || (uint32_t)*result != 0)
             slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
     }
-    if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0)
+    if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0) {
+        own->capturing++;
         __atomic_fetch_add(&bp_cuda.capturing, 1, __ATOMIC_RELAXED);
+    }
     if (call->class == BP_CUDA_CAPTURED)
-        end_capture(); /* whatever comes of it */
+        end_capture(own); /* whatever comes of it */
     if (call->class == BP_CUDA_MANAGED && result && (uint32_t)*result == 0)
         bp_managed_start(1);
     if (call->pushed)

@@ -70,6 +70,7 @@ struct bp_cuda_thread {
     struct bp_later later[BP_CUDA_LATER];
     uint32_t later_count;
     uint32_t launch_node; /* of its last launch, for kernel wait without kernel records */
+    uint32_t capturing;   /* streams that it records into graphs */
     uint32_t drained;     /* ticks it took to empty the queue, for the next call to count */
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
@@ -98,6 +99,7 @@ void bp_buffer_give(uint8_t *buffer, size_t size);
 
 /* slot.c: work that was submitted and whose records are awaited. Any thread opens a slot; the rest
  * needs the lock. */
+enum bp_captured { BP_NOT_CAPTURED, BP_CAPTURED_BY_THREAD, BP_CAPTURED_BY_ANOTHER };
 enum bp_slot_state { BP_SLOT_FREE, BP_SLOT_OPEN, BP_SLOT_SEEN, BP_SLOT_DONE };
 struct bp_slot {
     uint64_t start; /* of the call */
@@ -107,7 +109,7 @@ struct bp_slot {
     uint8_t content;   /* BP_CONTENT_* of the copy, once it was hashed */
     uint8_t returned;  /* 1; 2 once it is marked */
     uint32_t transfer; /* index + 1 when its record has come */
-    uint16_t captured; /* made while a stream captured: perhaps it only went into a graph */
+    uint16_t captured; /* enum bp_captured: perhaps it only went into a graph */
     uint16_t graph;    /* GRAPH: which, as far as 16 bits tell */
     uint64_t bytes;    /* of the record */
     uint64_t time;     /* it took; GRAPH: the last end of its records */
@@ -116,7 +118,7 @@ struct bp_slot {
 #define BP_SLOTS 65536
 #define BP_SLOT_SEQUENCES (UINT32_C(1) << 28)
 /* 0 without memory. `graph` is the handle of one that is launched. */
-uint32_t bp_slot_open(uint64_t start, unsigned class, int captured, uint64_t graph);
+uint32_t bp_slot_open(uint64_t start, unsigned class, enum bp_captured captured, uint64_t graph);
 struct bp_slot *bp_slot_get(uint32_t sequence); /* NULL if it was used again */
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */

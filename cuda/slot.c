@@ -40,7 +40,7 @@ static uint16_t short_graph(uint64_t handle) {
     return (uint16_t)((handle * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
 }
 
-uint32_t bp_slot_open(uint64_t start, unsigned class, int captured, uint64_t graph) {
+uint32_t bp_slot_open(uint64_t start, unsigned class, enum bp_captured captured, uint64_t graph) {
     struct bp_slot *slots = slots_get();
     if (!slots)
         return 0;
@@ -52,7 +52,7 @@ uint32_t bp_slot_open(uint64_t start, unsigned class, int captured, uint64_t gra
     slot->class = (uint8_t) class;
     slot->content = slot->returned = 0;
     slot->transfer = 0;
-    slot->captured = captured != 0;
+    slot->captured = (uint16_t)captured;
     slot->graph = short_graph(graph);
     slot->time = slot->bytes = slot->records = 0;
     __atomic_store_n(&slot->state, BP_SLOT_OPEN, __ATOMIC_RELEASE);
@@ -113,10 +113,12 @@ static int is_quiet(struct bp_slot *slot, uint64_t limit) {
     return 1;
 }
 
-/* CUPTI has told of the call itself, and of no work. */
+/* CUPTI has told of the call itself, and of no work. Who does not capture itself may as well have
+ * submitted something that takes its time. */
 static int has_none(const struct bp_slot *slot, uint64_t limit) {
+    uint64_t part = slot->captured == BP_CAPTURED_BY_ANOTHER ? 1 : GRAPH_PART;
     return slot->returned && slot->state == BP_SLOT_SEEN && !slot->time &&
-           slot->start + bp_cuda.ticks_per_s / GRAPH_PART < limit;
+           slot->start + bp_cuda.ticks_per_s / part < limit;
 }
 
 /* A graph of kernels alone has no records where kernels have none. Later work, or that nobody waits

@@ -200,9 +200,9 @@ static void many(void) {
     MUST(cudaStreamSynchronize(state.one));
 }
 
-/* Copies, past the first flush, and then a sudden end. */
-static void copy_until_killed(void) {
-    double end = now_ms() + 1600;
+/* Copies, past a flush or two, and then a sudden end. */
+static void copy_until_killed(double ms) {
+    double end = now_ms() + ms;
     while (now_ms() < end)
         MUST(cudaMemcpy(state.device, state.pinned, BYTES, H2D));
     raise(SIGKILL);
@@ -235,6 +235,31 @@ static graph_t capture_graph(void) {
     return graph;
 }
 
+static void *compute_for_long(void *unused) {
+    for (int i = 0; i < 4; i++) {
+        MUST(dsl_launch(400, state.two));
+        MUST(cudaStreamSynchronize(state.two));
+    }
+    return unused;
+}
+
+/* But another stream does its work meanwhile, however long it takes. */
+static void capture_meanwhile(void) {
+    graph_t graph;
+    pthread_t thread;
+    pthread_create(&thread, NULL, compute_for_long, NULL);
+    for (int i = 0; i < 8; i++) {
+        double end = now_ms() + 200;
+        MUST(cudaStreamBeginCapture(state.one, 2));
+        MUST(dsl_launch(1, state.one));
+        while (now_ms() < end)
+            continue;
+        MUST(cudaStreamEndCapture(state.one, &graph));
+        MUST(cudaGraphDestroy(graph));
+    }
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "fork";
     prepare();
@@ -244,6 +269,8 @@ int main(int argc, char **argv) {
         run(nest(), ROUNDS);
     else if (!strcmp(mode, "update"))
         update();
+    else if (!strcmp(mode, "meanwhile"))
+        capture_meanwhile();
     else if (!strcmp(mode, "many"))
         many();
     else if (!strcmp(mode, "events"))
@@ -252,7 +279,7 @@ int main(int argc, char **argv) {
         MUST(cudaGraphDestroy(!strcmp(mode, "captured-elsewhere") ? capture_elsewhere()
                               : !strcmp(mode, "captured-graph")   ? capture_graph()
                                                                   : capture()));
-        copy_until_killed();
+        copy_until_killed(!strcmp(mode, "captured-elsewhere") ? 2500 : 1600);
     } else if (!strcmp(mode, "long"))
         run(build(400), 6);
     else
