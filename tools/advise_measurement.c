@@ -74,8 +74,8 @@ static bool is_hashed(const struct bp_model *model) {
 }
 
 static const char *cause_of_cost(const struct bp_model *model) {
-    return is_hashed(model) ? "--check-transfers reads all that is copied: it is for finding them, "
-                              "not for times"
+    return is_hashed(model) ? "--check-transfers reads all that is copied: take "
+                              "times from a run without it"
                             : "where --hook names a whole library, name single functions "
                               "('lib.so:name')";
 }

@@ -326,21 +326,31 @@ static void migrations(const struct finding *finding) {
                         bp_page_bytes(bytes / (double)transfer->count, sizes[1])));
 }
 
+/* The wall of some of the copies: by their time on the device, or, where that is not known, by
+ * their bytes. */
+static double exposed_of(const struct finding *finding, double s, uint64_t bytes) {
+    const struct bp_model_transfer *transfer = finding->transfer;
+    double part = transfer->device_s > 0 ? s / transfer->device_s
+                  : transfer->bytes > 0  ? (double)bytes / (double)transfer->bytes
+                                         : 0;
+    return finding->rate * transfer->exposed_s * fmin(part, 1);
+}
+
 /* Known only if contents were hashed. */
 static void repeated_copies(const struct finding *finding) {
     char text[32];
     char size[32];
     const struct bp_model_transfer *transfer = finding->transfer;
-    double rate = transfer->device_s > 0 ? transfer->exposed_s / transfer->device_s : 0;
-    rate *= finding->rate;
     if (transfer->duplicates)
-        advise(finding, transfer->duplicate_s * rate, transfer->duplicate_bytes,
+        advise(finding, exposed_of(finding, transfer->duplicate_s, transfer->duplicate_bytes),
+               transfer->duplicate_bytes,
                bp_make_text("%s: %s copies of content that was there already, %s", finding->caller,
                             bp_page_count(transfer->duplicates, text),
                             bp_page_bytes((double)transfer->duplicate_bytes, size)),
                bp_make_text("keep it on the device"));
     if (transfer->round_trips)
-        advise(finding, transfer->round_trip_s * rate, transfer->round_trip_bytes,
+        advise(finding, exposed_of(finding, transfer->round_trip_s, transfer->round_trip_bytes),
+               transfer->round_trip_bytes,
                bp_make_text("%s: %s copies came back unchanged, %s", finding->caller,
                             bp_page_count(transfer->round_trips, text),
                             bp_page_bytes((double)transfer->round_trip_bytes, size)),

@@ -91,7 +91,8 @@ static import_fn *choose(const char *path, struct bp_error *error) {
     return NULL;
 }
 
-static void tell(const struct bp_trace *trace, const char *path) {
+/* What is missing is missing in the trace, not in the profile that was made of it. */
+static uint64_t tell(const struct bp_trace *trace, const char *path, const char *output) {
     uint64_t calls = 0;
     uint64_t kernels = 0;
     uint64_t sets = 0;
@@ -102,15 +103,17 @@ static void tell(const struct bp_trace *trace, const char *path) {
         kernels += trace->works[i].kernel;
         sets += !trace->works[i].kernel && trace->works[i].direction == BP_MEMSET;
     }
-    printf("%s: %u thread%s, %s CUDA calls, %s kernels, %s copies\n", path, trace->thread_count,
+    uint64_t copies = trace->work_count - kernels - sets;
+    printf("%s: %u thread%s, %s CUDA calls, %s kernels, %s copies\n", output, trace->thread_count,
            trace->thread_count == 1 ? "" : "s", bp_page_count(calls, number[0]),
-           bp_page_count(kernels, number[1]),
-           bp_page_count(trace->work_count - kernels - sets, number[2]));
+           bp_page_count(kernels, number[1]), bp_page_count(copies, number[2]));
     if (trace->missing[0])
         bp_note("%s: %s", path, trace->missing);
+    return copies;
 }
 
-static int import_file(const char *path, const char *output, struct bp_error *error) {
+static int import_file(const char *path, const char *output, uint64_t *copies,
+                       struct bp_error *error) {
     struct bp_trace trace;
     import_fn *import = choose(path, error);
     if (!import)
@@ -120,7 +123,7 @@ static int import_file(const char *path, const char *output, struct bp_error *er
     if (result == 0)
         result = bp_trace_write(&trace, path, output, error);
     if (result == 0)
-        tell(&trace, output);
+        *copies = tell(&trace, path, output);
     bp_trace_fini(&trace);
     return result;
 }
@@ -128,6 +131,7 @@ static int import_file(const char *path, const char *output, struct bp_error *er
 int bp_cmd_import(int argc, char **argv, struct bp_error *error) {
     struct settings settings = {0};
     char *output = NULL;
+    uint64_t copies = 0;
     int result = 0;
     int first = bp_options_parse(&bp_command_import, &settings, argc, argv, error);
     if (first <= 0)
@@ -146,10 +150,10 @@ int bp_cmd_import(int argc, char **argv, struct bp_error *error) {
         output = settings.output ? bp_copy_text(settings.output) : bp_alloc(size, 1);
         if (!settings.output)
             snprintf(output, size, "%s.bp", argv[i]);
-        result = import_file(argv[i], output, error);
+        result = import_file(argv[i], output, &copies, error);
     }
     if (result == 0)
-        printf("next: battprof report --by transfer %s\n", output);
+        printf("next: battprof report %s%s\n", copies ? "--by transfer " : "", output);
     free(output);
     return result ? BP_FAILED : BP_FINE;
 }

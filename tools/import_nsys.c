@@ -55,7 +55,8 @@ static bool has_table(struct nsys *nsys, const char *table) {
     return found;
 }
 
-/* Rows of one query; a table that is not there is nothing to speak of. */
+/* Rows of one query; a table that is not there is nothing to speak of, unless copies or kernels
+ * were in it. */
 static void each(struct nsys *nsys, const char *table, const char *query, row_fn *take) {
     sqlite3_stmt *row = NULL;
     uint64_t rows = 0;
@@ -292,6 +293,8 @@ static void read_tables(struct nsys *nsys) {
 }
 
 static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
+    static const char *const tables[][2] = {{"kernels", "CUPTI_ACTIVITY_KIND_KERNEL"},
+                                            {"copies", "CUPTI_ACTIVITY_KIND_MEMCPY"}};
     struct bp_trace *trace = nsys->trace;
     if (trace->frame_count + trace->work_count == 0 && trace->missing[0])
         return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path, trace->missing);
@@ -300,6 +303,9 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
                             "%s: an export of Nsight Systems without CUDA calls, kernels or copies;"
                             " record with: nsys profile --trace cuda",
                             path);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        if (!has_table(nsys, tables[i][1]))
+            bp_trace_miss(trace, "no %s in it (no table %s)", tables[i][0], tables[i][1]);
     if (nsys->runtime_rows == 0)
         bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
     if (nsys->host_copies)

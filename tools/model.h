@@ -190,6 +190,7 @@ struct bp_model {
     uint32_t in_flight_count;
     struct bp_model_device *devices;
     uint32_t device_count;
+    const char *stand_in; /* the simulated device that was used without records, or NULL */
     struct bp_model_transfer *transfers; /* by falling exposed_s */
     uint32_t transfer_count;
     struct bp_copy_site *sites; /* of copies, by falling bytes */

@@ -11,6 +11,7 @@
 #include "tools/memory.h"
 #include "tools/model_internal.h"
 #include "tools/symbols.h"
+#include "tools/text.h"
 
 /* A context of a process, resolved. */
 struct place {
@@ -285,7 +286,23 @@ static int compare_kernels(const void *a, const void *b) {
     return names ? names : x->caller < y->caller ? -1 : x->caller > y->caller;
 }
 
+static bool has_stand_in(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->object_count; k++)
+            if (strcmp(bp_base_name(bp_profile_string(profile, profile->objects[k].path)),
+                       "libbattprofsim.so") == 0)
+                return true;
+    }
+    return false;
+}
+
 void bp_model_settle_devices(struct bp_model *model) {
+    bool described = false;
+    for (uint32_t i = 0; i < model->device_count; i++)
+        described |= model->devices[i].simulated;
+    if (!described && has_stand_in(model))
+        model->stand_in = bp_model_variable(model, "BATTPROF_SIM");
     for (uint32_t i = 0; i < model->device_count; i++) {
         struct bp_model_device *device = &model->devices[i];
         double *times[] = {&device->busy_s, &device->copy_s, &device->compute_s};

@@ -13,7 +13,8 @@
 
 static const char *library_name(const struct bp_profile *profile, const struct bp_func *func) {
     if (func->kind == BP_FUNC_ROOT)
-        return bp_base_name(profile->header.executable);
+        return profile->header.executable[0] ? bp_base_name(profile->header.executable)
+                                             : "the program";
     if (func->object == BP_NO_OBJECT)
         return "";
     const struct bp_object *object = &profile->objects[func->object];

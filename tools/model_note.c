@@ -60,7 +60,7 @@ static void note_empty(struct bp_model *model) {
     for (uint32_t i = 0; i < model->function_count; i++)
         called |=
             model->functions[i].kind == BP_FUNC_CALL && bp_function_used(&model->functions[i]);
-    if (called)
+    if (called || model->imported)
         return;
     if (model->process_count == 0) {
         bp_model_note(model, "no process of this run loaded battprof; a static or setuid program "
@@ -174,7 +174,14 @@ static void note_threads(struct bp_model *model) {
 static void note_unflushed(struct bp_model *model, const struct bp_model_process *process,
                            const struct bp_collector *collector) {
     const struct bp_header *header = &process->profile->header;
-    if (collector->state == BP_COLLECTOR_ACTIVE && header->state != BP_EXITED && !process->live)
+    if (collector->state != BP_COLLECTOR_ACTIVE || header->state == BP_EXITED)
+        return;
+    if (process->live)
+        bp_model_note(model,
+                      "process %d: device records come every second: copies and kernels since then "
+                      "are not in here yet, and the wait for them counts as CUDA calls' own",
+                      header->pid);
+    else
         bp_model_note(model,
                       "process %d: its device records end %.1f s after its start; up to a second "
                       "before its end is missing",
@@ -212,8 +219,9 @@ static void note_host_only(struct bp_model *model, const struct bp_model_process
         strcmp(reason, "no CUDA driver") == 0 && !process->profile->transfer_count
             ? "no GPU was used"
         : forked ? "CUDA calls are timed, copies are not counted"
-                 : "a copy that blocks has its call's time, with the kernels that it waited for; "
-                   "waiting for kernels elsewhere is in the time of CUDA calls";
+                 : "a copy that blocks has its call's time, with the kernels that it waited for, "
+                   "an asynchronous one none; waiting for that and for kernels elsewhere is in "
+                   "the time of CUDA calls";
     bp_model_note(model, "process %d%s: no device records: %s; %s", process->profile->header.pid,
                   more, reason, means);
 }

@@ -152,6 +152,20 @@ static void check_device(struct bp_model *model) {
                       device);
 }
 
+/* Its functions are hooked as soon as it is loaded, unless nobody wants to know. */
+static void check_cuda(struct bp_model *model) {
+    const char *library = find_library(model, "libcudart.so*");
+    library = library ? library : find_library(model, "libcuda.so*");
+    for (uint32_t i = 0; library && i < model->function_count; i++)
+        if (model->functions[i].cuda)
+            return;
+    if (library)
+        bp_model_note(model,
+                      "%s was loaded, but CUDA is not recorded (--cuda=off): no copy is known, and "
+                      "what its calls took is the time of their callers",
+                      library);
+}
+
 void bp_model_note_patterns(struct bp_model *model) {
     if (model->imported || model->process_count == 0)
         return;
@@ -159,4 +173,5 @@ void bp_model_note_patterns(struct bp_model *model) {
     check_each(model, bp_model_variable(model, "BATTPROF_COUNT"), ", \t\n", "--count");
     check_each(model, bp_model_variable(model, "BATTPROF_TASKS"), ";", NULL);
     check_device(model);
+    check_cuda(model);
 }

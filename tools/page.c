@@ -208,8 +208,8 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
 }
 
 static bool is_unit(const char *word, size_t length) {
-    static const char *const words[] = {"%",  "s",  "ms", "µs", "us",   "ns",
-                                        "kB", "MB", "GB", "B",  "GB/s", "MB/s"};
+    static const char *const words[] = {"%",  "s", "ms",   "µs",   "us",  "ns",  "kB", "MB",
+                                        "GB", "B", "GB/s", "MB/s", "KiB", "MiB", "GiB"};
     while (length > 0 && strchr(",;:.)", word[length - 1]))
         length--;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

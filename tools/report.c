@@ -26,7 +26,7 @@ static bp_option_store store_positive;
 static bp_option_store store_time;
 
 static const struct bp_option options[] = {
-    {"by", 0, "function|task|phase|thread|process|group|transfer|candidate",
+    {"by", 0, "function|task|phase|thread|process|group|transfer|kernel|candidate",
      "what a row of the table is", bp_option_choice, SETTING(by)},
     {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", store_time,
      SETTING(budget_s)},

@@ -13,6 +13,8 @@
 static bool has_rows(const struct bp_model *model, const char *by) {
     if (strcmp(by, "transfer") == 0)
         return model->transfer_count > 0;
+    if (strcmp(by, "kernel") == 0)
+        return model->kernel_count > 0;
     if (strcmp(by, "process") == 0)
         return model->process_count > 1;
     return strcmp(by, "thread") != 0 || model->thread_count > 1;
@@ -27,8 +29,8 @@ void bp_report_defaults(struct bp_report_settings *settings) {
 
 int bp_report_all(const struct bp_model *model, const struct bp_report_settings *settings,
                   FILE *out) {
-    static const char *const tables[] = {BP_OVERVIEW, "function", "task",    "phase", "candidate",
-                                         "transfer",  "group",    "process", "thread"};
+    static const char *const tables[] = {BP_OVERVIEW, "function", "task",  "phase",   "candidate",
+                                         "transfer",  "kernel",   "group", "process", "thread"};
     struct bp_report_settings one = *settings;
     time_t now = time(NULL);
     struct tm parts;

@@ -110,6 +110,7 @@ static json_t *find_list(json_t *root, const struct bp_report_settings *settings
         {BP_OVERVIEW, "functions"}, {"function", "functions"},     {"task", "tasks.list"},
         {"phase", "phases"},        {"thread", "thread_list"},     {"process", "process_list"},
         {"group", "groups"},        {"transfer", "transfer_list"}, {"candidate", "candidates.list"},
+        {"kernel", "kernels"},
     };
     if (settings->budget_s > 0)
         return json_incref(find(root, "budget.list"));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Devices in the text report: a line in the headline, transfers by direction or (--by transfer) by
- * calling function, kernels, and what could be saved.
+ * calling function, and what could be saved.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/memory.h"
 #include "tools/report_internal.h"
 
-#define KERNEL_ROWS 5
 #define ADVICE_ROWS 6
 
 static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "set"};
@@ -64,12 +64,24 @@ static const char *describe_device(const struct bp_model *model,
     return text;
 }
 
+/* Presets are chosen as "t4", devices are called "T4". */
+static const char *upper_case(const char *name, char *text, size_t size) {
+    snprintf(text, size, "%.40s", name);
+    for (char *at = text; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return text;
+}
+
 /* What several processes did on one device may have been at once: then it is busy for less. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model) {
     const char *dot = page->utf8 ? " · " : ", ";
     char share[3][32];
     char text[120];
     char line[300];
+    if (model->stand_in)
+        fprintf(page->out, "simulated device%s%s%sno device records\n",
+                model->stand_in[0] ? " " : "", upper_case(model->stand_in, text, sizeof(text)),
+                dot);
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
         bool shared = device->processes > device->instances;
@@ -159,18 +171,20 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     fputc('\n', page->out);
 }
 
-/* Buckets four times as wide as recorded are enough for a line. */
+/* "4 to 16 KiB: 15,000": twice as wide as recorded is enough for a line. */
 static void describe_sizes(const struct bp_model_transfer *sum, char *text, size_t size) {
     size_t length = 0;
     text[0] = 0;
     for (int i = 0; i < BP_SIZE_BUCKETS; i += 2) {
         uint64_t count = sum->sizes[i] + sum->sizes[i + 1];
         char from[32];
+        char to[32];
         char copies[32];
         if (count == 0 || length + 64 > size)
             continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%s: %s", length ? ", " : "",
-                                   format_power(i, from), bp_page_count(count, copies));
+        length += (size_t)snprintf(text + length, size - length, "%s%s to %s: %s",
+                                   length ? ", " : "", format_power(i, from),
+                                   format_power(i + 2, to), bp_page_count(count, copies));
     }
 }
 
@@ -184,22 +198,32 @@ static const char *describe_faults(const struct bp_page *page, const struct bp_m
     return text;
 }
 
+/* Of copies by other calls, a graph or a page fault, nobody said whether they block. */
+static const char *describe_blocking(const struct bp_model *model, const struct row *row) {
+    const char *call = row->sum.call == BP_NO_FUNCTION ? "" : model->functions[row->sum.call].name;
+    bool tells = row->calls_differ || strstr(call, "Mem");
+    return row->async && row->sync ? "sync and async" : row->async ? "async" : tells ? "sync" : "";
+}
+
 static void print_details(const struct bp_page *page, const struct bp_model *model,
                           const struct row *row) {
     char text[1400];
     char sizes[900];
     char hidden[32];
     char faulted[96];
+    char memory[32] = "";
     const struct bp_model_transfer *sum = &row->sum;
     bool of_host = sum->direction <= BP_D2H, known = of_host && row->on_device;
-    const char *call = sum->call == BP_NO_FUNCTION ? "" : model->functions[sum->call].name;
+    const char *call = row->calls_differ             ? "several calls"
+                       : sum->call == BP_NO_FUNCTION ? ""
+                                                     : model->functions[sum->call].name;
+    const char *blocking = describe_blocking(model, row);
+    if (of_host)
+        snprintf(memory, sizeof(memory), "%s memory", row->memory);
     describe_sizes(sum, sizes, sizeof(sizes));
-    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s%s; sizes from %s",
-             row->calls_differ ? "several calls" : call, call[0] || row->calls_differ ? ", " : "",
-             of_host ? row->memory : "", of_host ? " memory, " : "",
-             row->async && row->sync ? "sync and async"
-             : row->async            ? "async"
-                                     : "sync",
+    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s%s; sizes %s", call,
+             call[0] && memory[0] ? ", " : "", memory,
+             (call[0] || memory[0]) && blocking[0] ? ", " : "", blocking,
              known     ? "; hidden "
              : of_host ? "; calls' own time: kernels that a copy waited for are in it"
                        : "",
@@ -260,40 +284,6 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
     if (count > settings->top)
         fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);
     free(rows);
-}
-
-static const char *launcher(const struct bp_model *model, uint32_t function, char *text,
-                            size_t size) {
-    if (function == BP_NO_FUNCTION)
-        return "(unknown)";
-    if (model->functions[function].kind == BP_FUNC_ROOT)
-        return "(own code)";
-    return bp_report_name(&model->functions[function], text, size);
-}
-
-void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_report_settings *settings) {
-    uint32_t most = strcmp(settings->by, "transfer") == 0 ? settings->top : KERNEL_ROWS;
-    if (model->kernel_count == 0)
-        return;
-    bp_page_title(page, "Kernels", 25,
-                  BP_COLUMNS({"launched by", 19}, {"count", 12}, {"device", 12}, {"waited", 12}));
-    for (uint32_t i = 0; i < model->kernel_count && i < most; i++) {
-        const struct bp_model_kernel *kernel = &model->kernels[i];
-        char name[300];
-        char text[32];
-        fputs("  ", page->out);
-        bp_page_left(page, kernel->name[0] ? kernel->name : "(unnamed)", 22);
-        fputc(' ', page->out);
-        bp_page_right(page, launcher(model, kernel->caller, name, sizeof(name)), 19);
-        bp_page_right(page, bp_page_count(kernel->count, text), 12);
-        cell_time(page, kernel->device_s, 12);
-        cell_time(page, kernel->wait_s, 12);
-        fputc('\n', page->out);
-    }
-    if (model->kernel_count > most)
-        fprintf(page->out, "  and %u more kernels: --by transfer --top %u\n",
-                model->kernel_count - most, model->kernel_count);
 }
 
 void bp_report_advice(const struct bp_page *page, const struct bp_model *model) {

@@ -234,13 +234,18 @@ static void print_entries(const struct bp_page *page, const struct bp_model *mod
     free(entries);
 }
 
+/* Where both do not fit the count is worth more than the library. */
 static void detail_row(const struct bp_page *page, const struct bp_function *function, double s) {
     char name[256];
-    char label[320];
+    char label[400];
     char count[32];
-    snprintf(label, sizeof(label), "%s, %s %s%s", function_label(function, name, sizeof(name)),
-             bp_page_count(function->calls, count), is_tried_first(function) ? "wait" : "call",
-             function->calls == 1 ? "" : "s");
+    char calls[64];
+    snprintf(calls, sizeof(calls), ", %s %s%s", bp_page_count(function->calls, count),
+             is_tried_first(function) ? "wait" : "call", function->calls == 1 ? "" : "s");
+    const char *text = function_label(function, name, sizeof(name));
+    if (bp_page_columns(text) + bp_page_columns(calls) > LABEL - 2)
+        text = bp_report_name(function, name, sizeof(name));
+    snprintf(label, sizeof(label), "%.300s%s", text, calls);
     fputs("    ", page->out);
     bp_page_left(page, label, LABEL - 2);
     end_with_time(page, s, 0);

@@ -107,17 +107,19 @@ void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
 void bp_report_callers(const struct bp_model *model, const struct bp_caller *callers,
                        uint32_t count, double whole, char *text, size_t size);
 
-/* report_device.c; each prints nothing where there is nothing. */
 /* report_site.c: where the copies of a caller by a CUDA call, or by any, come from; `shared`: those
  * of other directions, too. */
 void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
                      uint32_t call, bool shared);
 bool bp_report_has_sites(const struct bp_model *model, uint32_t caller);
+/* report_device.c; each prints nothing where there is nothing. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
-void bp_report_kernels(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_report_settings *settings);
+/* report_kernel.c */
+void bp_report_kernels(const struct bp_page *page, const struct bp_model *model);
+void bp_report_by_kernel(const struct bp_page *page, const struct bp_model *model,
+                         const struct bp_report_settings *settings);
 /* report_role.c: roles, ranks and machines, where there are several. */
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
 void bp_report_advice(const struct bp_page *page, const struct bp_model *model);

@@ -21,7 +21,7 @@ static const char *after_overview(const struct bp_model *model) {
 static const char *choose(const struct bp_model *model, const struct bp_report_settings *settings) {
     static const char *const next[][2] = {
         {"function", "--by candidate"}, {"candidate", "--by function"}, {"thread", "--tree"},
-        {"group", "--by candidate"},    {"transfer", "--by candidate"},
+        {"group", "--by candidate"},    {"transfer", "--by candidate"}, {"kernel", "--by transfer"},
     };
     if (model->process_count == 0)
         return NULL;
@@ -33,7 +33,9 @@ static const char *choose(const struct bp_model *model, const struct bp_report_s
         return "--tree";
     for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++)
         if (strcmp(next[i][0], settings->by) == 0)
-            return next[i][1];
+            return model->category_s[BP_DSL] > 0 || strcmp(next[i][1], "--by candidate") != 0
+                       ? next[i][1]
+                       : "--tree";
     if (strcmp(settings->by, "task") == 0 && model->task_summary.outliers)
         return "--drop-outliers";
     if (strcmp(settings->by, "task") == 0 || strcmp(settings->by, "phase") == 0)

@@ -52,7 +52,8 @@ struct bp_rest bp_report_rest(const struct bp_model *model, const char *by) {
         return rest;
     }
     add(model, &rest, "starting and ending, while no thread was there", model->start_s, LEAST_REST);
-    add(model, &rest, "profiler", own_cost(model, of_threads), LEAST_REST);
+    add(model, &rest, of_threads ? "profiler, before the first thread" : "profiler",
+        own_cost(model, of_threads), LEAST_REST);
     add(model, &rest, "unknown", model->unsplit_s, LEAST_UNKNOWN);
     return rest;
 }

@@ -9,6 +9,8 @@
 
 #define SITES 3
 #define STEPS 6
+/* Of a function's name: C++ has some of many lines. */
+#define LONGEST 60
 
 /* "dsl.py:110 dsl.objects", "grid.c:31 upload (libgrid.so)" */
 static void describe(const struct bp_site_step *step, char *text, size_t size) {
@@ -16,8 +18,9 @@ static void describe(const struct bp_site_step *step, char *text, size_t size) {
     if (step->file[0] && step->line)
         snprintf(place, sizeof(place), "%.200s:%u ", bp_base_name(step->file), step->line);
     bool named = step->library[0] && !strstr(step->function, "+0x");
-    snprintf(text, size, "%s%.100s%s%.300s%s%.80s%s", place, step->module,
-             step->module[0] ? "." : "", step->function, named ? " (" : "",
+    snprintf(text, size, "%s%.100s%s%.*s%s%s%.80s%s", place, step->module,
+             step->module[0] ? "." : "", LONGEST, step->function,
+             strlen(step->function) > LONGEST ? "…" : "", named ? " (" : "",
              named ? step->library : "", named ? ")" : "");
 }
 

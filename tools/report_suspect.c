@@ -11,9 +11,11 @@
 #define SMALLEST_PART 0.02
 
 /* What run --count can count: Python's functions, and those that libraries export. A module's own
- * code is none, and what the interpreter does within itself is not called by an exported name. */
+ * code is none, the import machinery is none of the program's, and what the interpreter does within
+ * itself is not called by an exported name. */
 static bool can_count(const struct bp_function *function) {
-    bool script = function->module[0] != 0 && strcmp(function->name, "<module>") != 0;
+    bool script = function->module[0] != 0 && strcmp(function->name, "<module>") != 0 &&
+                  strncmp(function->module, "importlib", 9) != 0;
     bool library = !function->module[0] && strncmp(function->library, "lib", 3) == 0 &&
                    strncmp(function->library, "libpython", 9) != 0 &&
                    !strstr(function->name, "+0x") && !strchr(function->name, '(');

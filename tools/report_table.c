@@ -128,6 +128,10 @@ const char *bp_report_thread_name(const struct bp_model *model,
     return text;
 }
 
+static bool has_transfer(const struct bp_model *model) {
+    return model->category_thread_s[BP_TRANSFER] > 0;
+}
+
 static void thread_row(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_model_thread *thread) {
     char name[64];
@@ -135,10 +139,12 @@ static void thread_row(const struct bp_page *page, const struct bp_model *model,
     snprintf(label, sizeof(label), "%d %s", thread->source->info.tid,
              bp_report_thread_name(model, thread, name, sizeof(name)));
     fputs("  ", page->out);
-    bp_page_left(page, label, 24);
+    bp_page_left(page, label, has_transfer(model) ? 15 : 24);
     cell_time(page, thread->lifetime_s, 9);
     cell_time(page, thread->busy_s, 9);
     cell_time(page, thread->category_s[BP_DSL], 9);
+    if (has_transfer(model))
+        cell_time(page, thread->category_s[BP_TRANSFER], 9);
     cell_time(page, thread->waiting_s, 9);
     cell_time(page, thread->all_wait_s, 9); /* "-" if it is not known */
     cell_share(page, thread_wall(thread), model->wall_s);
@@ -148,9 +154,14 @@ static void table_threads(const struct bp_page *page, const struct bp_model *mod
                           const struct bp_report_settings *settings) {
     uint32_t *order = number(model->thread_count);
     qsort_r(order, model->thread_count, sizeof(*order), compare_thread, model->thread_list);
-    bp_page_title(page, "Threads", 26,
-                  BP_COLUMNS({"lifetime", 9}, {"busy", 9}, {"DSL", 9}, {"waiting", 9},
-                             {"all wait", 9}, {"of wall", 9}));
+    if (has_transfer(model))
+        bp_page_title(page, "Threads", 17,
+                      BP_COLUMNS({"lifetime", 9}, {"busy", 9}, {"DSL", 9}, {"transfer", 9},
+                                 {"waiting", 9}, {"all wait", 9}, {"of wall", 9}));
+    else
+        bp_page_title(page, "Threads", 26,
+                      BP_COLUMNS({"lifetime", 9}, {"busy", 9}, {"DSL", 9}, {"waiting", 9},
+                                 {"all wait", 9}, {"of wall", 9}));
     double hidden_s = 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[order[i]];

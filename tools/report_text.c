@@ -81,6 +81,13 @@ static void print_coverage(const struct bp_page *page, const struct bp_model *mo
     }
 }
 
+static bool has_sampled(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].kind == BP_PART_SAMPLED)
+            return true;
+    return false;
+}
+
 static void print_sums(const struct bp_page *page, const struct bp_model *model) {
     char cost[32];
     char share[32];
@@ -96,7 +103,7 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
     fprintf(page->out, "own cost %s, %s of thread time, taken out of the lines above\n",
             bp_page_time(page, model->overhead_s, cost),
             bp_page_share(model->overhead_s, model->thread_s, share));
-    if (model->samples)
+    if (model->samples && has_sampled(model))
         fprintf(page->out, "~ exact times, divided by %s samples%s\n",
                 bp_page_count(model->samples, sum),
                 page->utf8 ? "; ± holds in 95 of 100 cases" : "");
@@ -129,6 +136,8 @@ static void print_table(const struct bp_page *page, const struct bp_model *model
         bp_report_search(page, model, settings);
     else if (is_by(settings, "candidate"))
         bp_report_candidates(page, model, settings);
+    else if (is_by(settings, "kernel"))
+        bp_report_by_kernel(page, model, settings);
     else if (is_by(settings, "task"))
         bp_report_tasks(page, model, settings);
     else if (is_by(settings, "phase"))
@@ -161,7 +170,7 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
     }
     if (overview || is_by(settings, "transfer")) {
         bp_report_transfers(&page, model, settings);
-        bp_report_kernels(&page, model, settings);
+        bp_report_kernels(&page, model);
     }
     if (overview || (is_by(settings, "transfer") && model->transfer_count))
         bp_report_advice(&page, model);

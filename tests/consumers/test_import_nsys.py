@@ -164,6 +164,15 @@ class Nsys(ImportTest):
         self.assertFalse([f for f in report["functions"] if f["name"] in ("ioctl", "poll")
                           and f["calls"]])
 
+    def test_copies_that_are_missing(self):
+        """What the trace lacks is said of the trace, and no page of copies is proposed."""
+        export = Export(self.path("a.sqlite"))
+        export.kernel(export.call("cudaLaunchKernel", 0, 1), 1, 3)
+        report = self.report(export.done())
+        self.assertIn("a.sqlite: no copies in it (no table CUPTI_ACTIVITY_KIND_MEMCPY)", self.said)
+        self.assertNotIn("no kernels", self.said)
+        self.assertFalse([note for note in report["notes"] if "libdsl" in note], report["notes"])
+
     def test_what_is_missing(self):
         export = self.export()
         export.copy(1, 0, 10, 1, PINNED, DEVICE)

@@ -17,6 +17,7 @@ import make_bp
 OPTIONS = {
     "text": [], "ascii": [], "json": ["--json"], "tree": ["--tree"],
     "thread": ["--by", "thread"], "process": ["--by", "process"], "group": ["--by", "group"],
+    "kernel": ["--by", "kernel"], "kernel_csv": ["--by", "kernel", "--csv"],
     "transfer": ["--by", "transfer"], "function": ["--by", "function"],
     "candidate": ["--by", "candidate"], "csv": ["--csv"], "folded": ["--folded"], "task": ["--by", "task"],
     "task_search": ["--by", "task", "--search", "1b2e1C95", "--search", "1b2e7*"],

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Copies without device records, because they were not asked for or cannot be had: directions, bytes
 and contents are those of the device's own log, whichever way a copy is told."""
+import subprocess
+
 from device import QUICK, fine, on_device, says, whole
-from harness import case, check, equal, main
+from harness import CMD, case, check, equal, main
 
 WAYS = ({"BATTPROF_CUDA": "wrappers"}, {"BATTPROF_SIM_FAULT": "no-privileges"})
 
@@ -41,6 +43,16 @@ def every_way_of_the_driver():
         equal("output", run.stdout, b"errors 0\n")
         same_copies(run, report)
         equal("copies", run.truth.copies["h2d"][0], 5 + 2)
+
+
+@case
+def nothing_is_recorded():
+    """The page says that CUDA was left out, and that the device was a stand-in."""
+    run = on_device(["cuda_small", "4", "1"], env={"BATTPROF_CUDA": "off"})
+    fine(run)
+    says(run.report(), r"CUDA is not recorded \(--cuda=off\)")
+    page = subprocess.run([CMD, "report", run.profile], stdout=subprocess.PIPE, timeout=60).stdout
+    check(b"simulated device T4" in page, "%r" % page[:300])
 
 
 @case
