@@ -91,15 +91,20 @@ def modules():
 
 @case
 def the_ledger_and_the_samples_agree():
-    """The innermost open call of the ledger is the same function as in the stack."""
+    """The innermost open call of the ledger is the same function as in the stack, but where a
+    function has begun and its call is not open yet, or not any more: a few instructions."""
     program = os.path.join(HERE, "subjects", "pipeline", "pipeline.py")
     for python in FOUND.values():
         _, samples = sampled([python, program, "0.5"])
         for leaf, node in (("deeper", "log"), ("pure", "pure"), ("framework", "")):
             stacks = [s for s in samples.stacks if leaf in s.names]
             check(stacks, "%s: no samples of %s" % (python, leaf))
+            others = [s.node for s in stacks if s.node != node]
+            check(len(others) <= 1 + len(stacks) // 50,
+                  "open call while %s runs: %s in %d stacks" % (leaf, others, len(stacks)))
             for stack in stacks:
-                equal("open call while %s runs" % leaf, stack.node, node)
+                if stack.node != node:
+                    continue
                 funcs = [frame["func"] for frame in stack.frames if frame["kind"] == "python"]
                 check(not node or stack.func in funcs, "%s is another function" % node)
         names = samples.having("deeper")[0].names

@@ -3,7 +3,6 @@
  * Changes its ids, to what they are, after CUDA has started: glibc asks every thread of the process
  * to do the same and waits for it.
  */
-#define _GNU_SOURCE
 #include <grp.h>
 #include <stddef.h>
 #include <stdio.h>
