@@ -21,6 +21,7 @@ static void print_verdict(const struct bp_page *page, const struct bp_device_cos
     char line[400];
     char call[32];
     char latency[32];
+    char on_device[32];
     char count[32];
     char calls[32];
     char verdict[80] = "move";
@@ -37,11 +38,11 @@ static void print_verdict(const struct bp_page *page, const struct bp_device_cos
                      function->tasks ? "a task" : "the run",
                      bp_page_count((uint64_t)candidate->together, calls));
     }
-    snprintf(line, sizeof(line), "         %s: %s a call, a launch and two copies cost %s%s%s",
-             verdict, bp_page_time(page, candidate->call_s, call),
-             bp_page_time(page, bp_device_latency(device), latency),
-             candidate->bytes[0] > 0 && isfinite(candidate->break_even) ? " and its bytes" : "",
-             limit);
+    snprintf(line, sizeof(line),
+             "         %s: %s a call, on the device %s, of it launch and two copies %s%s", verdict,
+             bp_page_time(page, candidate->call_s, call),
+             bp_page_time(page, candidate->device_s, on_device),
+             bp_page_time(page, bp_device_latency(device), latency), limit);
     bp_page_wrap(page, line, 11);
 }
 
