@@ -67,7 +67,7 @@ static struct bp_sample copies(uint32_t node, uint32_t transfer, uint8_t bucket,
                               .waits = waits,
                               .transfer = transfer,
                               .count = 10,
-                              .weight = 10 << bucket,
+                              .weight = UINT64_C(10) << bucket,
                               .time = 7};
 }
 
