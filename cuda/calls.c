@@ -76,6 +76,14 @@ static enum bp_captured who_captures(const struct bp_cuda_thread *own) {
                                                                  : BP_NOT_CAPTURED;
 }
 
+/* Until its record comes, or should none come: see asked.c. */
+static void ask(struct bp_cuda_thread *own, struct bp_open_call *call) {
+    struct bp_slot *slot = bp_slot_get(call->slot);
+    call->asked = slot && call->copy.direction >= 0 ? bp_asked_get(own, call) : 0;
+    if (call->asked)
+        slot->asked = call->asked;
+}
+
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
                       const struct bp_registers *arguments, struct bp_open_call *call) {
     call->class = class;
@@ -108,6 +116,8 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
         call->node <= MOST_NODES)
         call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
                                                                   external_id(own, call)) == 0;
+    if (call->pushed && call->slot && bp_cuda_is_copy(class) && !may_be_captured(class))
+        ask(own, call);
 }
 
 /* Opening libcupti takes milliseconds, within the caller's time: the profiler's own, like those of
@@ -186,6 +196,8 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         if (!result || (uint32_t)*result != 0)
             slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
     }
+    if (call->asked && result && (uint32_t)*result == 0)
+        bp_asked_count(call->asked, call->copy.bytes);
     if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0) {
         own->capturing++;
         __atomic_fetch_add(&bp_cuda.capturing, 1, __ATOMIC_RELAXED);

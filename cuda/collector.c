@@ -138,7 +138,7 @@ static void go(struct bp_collector *collector) {
     if (bp_cupti.GetVersion)
         bp_cupti.GetVersion(&collector->cupti_version);
     collector->flags |= BP_COLLECTOR_CUPTI;
-    collector->period = bp_cuda.ticks_per_s;
+    collector->period = bp_cuda.ticks_per_s / 4; /* at most: LONGEST_NS of flush.c */
     collector->flushed = bp_clock_now(bp_process.clock);
     if (bp_flush_start() != 0) {
         bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no thread for the device records could be made");

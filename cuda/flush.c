@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Our one thread in the target, there only while CUPTI works: once a second, or when somebody's
- * queue fills up, it asks CUPTI for its records and attributes what is complete. It is not one of
- * the profile's threads, takes no signals but glibc's own, and a flush that hangs in the driver
- * holds up nothing else: the target's exit waits for it for two seconds.
+ * Our one thread in the target, there only while CUPTI works: every 10 to 250 ms, or when
+ * somebody's queue fills up, it asks CUPTI for its records and attributes what is complete. It is
+ * not one of the profile's threads, takes no signals but glibc's own, and a flush that hangs in the
+ * driver holds up nothing else: the target's exit waits for it for two seconds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,11 +14,18 @@
 #include "interpose/hook.h"
 #include "profile/clock.h"
 
-#define PERIOD_NS 1000000000
+/* A worker that is told to end after a second should have lost little, and one that runs for hours
+ * should not be flushed all the time: an eighth of its age. To look whether its calls are over
+ * takes 3 us: every SHORTEST_NS that is 0.03 %. */
+#define SHORTEST_NS 10000000
+#define LONGEST_NS 250000000
+#define AGE_PART 8
+#define IDLE_NS 1000000000 /* between flushes where no work is awaited */
 #define EXIT_LIMIT_NS 2000000000
 #define UNKNOWN_LIMIT_NS 600000000
 #define RUNNING_LIMIT_NS 100000000
-#define SUSPICIOUS 16 /* calls that CUPTI should have spoken of */
+#define SUSPICIOUS 16         /* calls that CUPTI should have spoken of, */
+#define SILENCE_NS 2000000000 /* and for how long it has not */
 
 static struct {
     uint32_t kicked; /* futex */
@@ -27,7 +34,12 @@ static struct {
     uint32_t done;  /* futex: the last flush is over */
     uint32_t finished;
     uint32_t described;
-    uint32_t silent; /* flushes in a row that brought nothing */
+    int32_t tid;
+    uint32_t seen;    /* number of the last work when it was looked for */
+    uint32_t work;    /* and at the last flush */
+    uint64_t flushed; /* when that was, ns */
+    uint64_t began;
+    uint64_t spoken; /* and when a flush last brought something, or nothing was missing */
     uint64_t records;
 } state;
 
@@ -46,16 +58,17 @@ void bp_flush_kick(void) {
         wake(&state.kicked);
 }
 
-/* Calls have returned and CUPTI has not even spoken of them: somebody else gets its buffers. Looked
- * at twice, because a buffer that is not full yet may be with CUPTI's own thread. */
+/* Calls have returned and CUPTI has not even spoken of them: somebody else gets its buffers. For a
+ * while that may be so: a buffer comes when all in it is over, and may be with CUPTI's thread. */
 static void look_for_theft(int last) {
     uint64_t unknown, running;
     struct bp_collector *collector = bp_sums.collector;
     bp_slot_count(&unknown, &running);
-    int silent = unknown > 0 && collector->records == state.records;
-    state.silent = silent ? state.silent + 1 : 0;
+    if (unknown == 0 || collector->records != state.records || !state.spoken)
+        state.spoken = state.flushed;
     state.records = collector->records;
-    if (unknown < SUSPICIOUS || collector->dropped || (state.silent < 3 && !last))
+    int silent = state.flushed - state.spoken >= SILENCE_NS;
+    if (unknown < SUSPICIOUS || collector->dropped || (!silent && !last))
         return;
     bp_cuda_reason(BP_COLLECTOR_STOPPED, BP_COLLECTOR_STOLEN,
                    "device records stopped coming: another tool has taken CUPTI's callbacks");
@@ -108,6 +121,8 @@ static void flush_last(void) {
 }
 
 static void flush(int last) {
+    state.flushed = bp_clock_ns(CLOCK_MONOTONIC);
+    state.work = state.seen = bp_slot_last();
     uint64_t mask = bp_lock(&bp_cuda.lock);
     uint64_t begin = bp_clock_now(bp_process.clock);
     bp_slot_mark();
@@ -124,22 +139,54 @@ static void flush(int last) {
     fold(begin, last, 1);
 }
 
+static uint64_t pause_ns(uint64_t now) {
+    uint64_t part = (now - state.began) / AGE_PART;
+    return part < SHORTEST_NS ? SHORTEST_NS : part < LONGEST_NS ? part : LONGEST_NS;
+}
+
+/* Its calls are over for now: a good moment, there may be no other. Migrations, and what others ask
+ * for, come without a call of ours. */
+static int is_due(uint64_t now) {
+    uint32_t work = bp_slot_last();
+    int quiet = work == state.seen;
+    uint64_t since = now - state.flushed;
+    state.seen = work;
+    if (work == state.work && !bp_slot_awaited())
+        return since >= IDLE_NS;
+    return (quiet && work != state.work) || since >= pause_ns(now);
+}
+
+/* 1 if somebody has called. */
+static int rest(void) {
+    uint64_t now = bp_clock_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&state.asleep, 1, __ATOMIC_RELEASE);
+    if (!__atomic_load_n(&state.kicked, __ATOMIC_ACQUIRE))
+        wait_for(&state.kicked, 0, now - state.flushed < IDLE_NS ? SHORTEST_NS : pause_ns(now));
+    __atomic_store_n(&state.asleep, 0, __ATOMIC_RELEASE);
+    return (int)__atomic_exchange_n(&state.kicked, 0, __ATOMIC_ACQ_REL);
+}
+
 static void *run(void *unused) {
     (void)unused;
     bp_signals_restore(~(BP_SIGNAL_CANCEL | BP_SIGNAL_SETXID));
     BP_SYS2(SYS_prctl, PR_SET_NAME, "battprof-cuda");
+    state.began = state.flushed = bp_clock_ns(CLOCK_MONOTONIC);
+    state.tid = (int32_t)BP_SYS0(SYS_gettid);
     for (int last = 0; !last;) {
-        __atomic_store_n(&state.asleep, 1, __ATOMIC_RELEASE);
-        if (!__atomic_load_n(&state.kicked, __ATOMIC_ACQUIRE))
-            wait_for(&state.kicked, 0, PERIOD_NS);
-        __atomic_store_n(&state.asleep, 0, __ATOMIC_RELEASE);
-        __atomic_store_n(&state.kicked, 0, __ATOMIC_RELEASE);
+        int called = rest();
         last = (int)__atomic_load_n(&state.final, __ATOMIC_ACQUIRE);
-        flush(last);
+        if (last || called || is_due(bp_clock_ns(CLOCK_MONOTONIC)))
+            flush(last);
     }
     __atomic_store_n(&state.done, 1, __ATOMIC_RELEASE);
     wake(&state.done);
     return NULL;
+}
+
+/* What CUPTI brings by itself, when a buffer is full, is attributed soon, too. */
+void bp_flush_brought(void) {
+    if (BP_SYS0(SYS_gettid) != state.tid)
+        bp_flush_kick();
 }
 
 int bp_flush_start(void) {

@@ -29,6 +29,7 @@ struct bp_open_call {
     uint32_t pushed;
     uint32_t class;
     uint32_t content;         /* BP_CONTENT_* of an upload without device records */
+    uint32_t asked;           /* as bp_slot.asked */
     struct bp_cuda_copy copy; /* if it is one */
     struct bp_sample *site;   /* where that is counted by its call path, or NULL */
 };
@@ -60,6 +61,14 @@ struct bp_host_known {
 };
 #define BP_HOST_KNOWN 64
 
+/* Where a thread's copies of one kind are counted until their records come. */
+struct bp_asked_known {
+    uint32_t node;
+    uint32_t direction;
+    uint32_t asked; /* as bp_slot.asked */
+};
+#define BP_ASKED_KNOWN 64
+
 /* A thread that has called CUDA. Written by the thread; `sequence` is odd while `open` changes. */
 struct bp_cuda_thread {
     struct bp_cuda_thread *next;
@@ -75,6 +84,7 @@ struct bp_cuda_thread {
     uint32_t head;        /* written by the thread */
     uint32_t tail;        /* by whoever drains, with the lock */
     struct bp_host_known known[BP_HOST_KNOWN];
+    struct bp_asked_known asked[BP_ASKED_KNOWN];
     struct bp_queued_call queue[BP_CUDA_QUEUE];
 };
 
@@ -113,7 +123,8 @@ struct bp_slot {
     uint16_t graph;    /* GRAPH: which, as far as 16 bits tell */
     uint64_t bytes;    /* of the record */
     uint64_t time;     /* it took; GRAPH: the last end of its records */
-    uint64_t records;  /* GRAPH: that have come */
+    uint32_t records;  /* GRAPH: that have come */
+    uint32_t asked;    /* number of its item in BP_ASKED + 1; 0: none, or its record has come */
 };
 #define BP_SLOTS 65536
 #define BP_SLOT_SEQUENCES (UINT32_C(1) << 28)
@@ -130,6 +141,8 @@ void bp_slot_mark(void);
  */
 void bp_slot_count(uint64_t *unknown, uint64_t *running);
 void bp_slot_done(struct bp_slot *slot, uint64_t end);
+uint32_t bp_slot_last(void); /* number of the last one */
+int bp_slot_awaited(void);   /* whether any is */
 
 /* table.c: items of the profile found by their key, which is how they begin. */
 struct bp_table {
@@ -144,10 +157,11 @@ struct bp_table {
 #define BP_TABLE_NONE UINT32_MAX
 /* Index of the item with that key, a new one if need be; NONE if the table is full. */
 uint32_t bp_table_get(struct bp_table *table, const void *key);
+uint32_t bp_table_find(const struct bp_table *table, const void *key); /* NONE if there is none */
 
 /* sums.c: tables of the profile, with the lock held. */
 struct bp_sums {
-    struct bp_table devices, transfers, kernels, splits, waits;
+    struct bp_table devices, transfers, kernels, splits, waits, asked;
     struct bp_collector *collector;
 };
 extern struct bp_sums bp_sums;
@@ -171,6 +185,13 @@ void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_recor
                        uint64_t own);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
+
+/* asked.c: copies by what their calls tell, as long as they have no record. By the calling thread
+ * when a call begins (0: it is not counted), and when it has succeeded. */
+uint32_t bp_asked_get(struct bp_cuda_thread *own, const struct bp_open_call *call);
+void bp_asked_count(uint32_t asked, uint64_t bytes);
+/* With the lock held: a record has come. `slot` is NULL if it was used again. */
+void bp_asked_meet(struct bp_slot *slot, const struct bp_work_record *work);
 
 /* window.c: calls and works until they are attributed. The lock is held. */
 int bp_cuda_window_init(void);
@@ -207,6 +228,7 @@ void bp_managed_find(uint64_t address, struct bp_work_record *work);
 /* flush.c: our thread. */
 int bp_flush_start(void);
 void bp_flush_kick(void);
+void bp_flush_brought(void);
 void bp_flush_finish(void);
 
 /* device.c */

@@ -134,6 +134,8 @@ static void account(struct parked *parked, struct bp_slot *slot) {
     else
         owner = bp_sums_transfer(&parked->work);
     submit(parked, owner);
+    if (parked->kind != BP_WORK_KERNEL && parked->work.thread != BP_NO_THREAD)
+        bp_asked_meet(slot, &parked->work);
     if (slot)
         note_slot(slot, parked, owner);
 }
@@ -211,8 +213,10 @@ static void take_copy(const void *record, uint32_t correlation, int peer) {
     struct bp_slot *slot;
     if (direction >= 0)
         take_work(&copy);
-    else if (find_context(&copy, &slot) && slot)
+    else if (find_context(&copy, &slot) && slot) {
+        bp_asked_meet(slot, &copy.work);
         bp_slot_done(slot, 0); /* within the host: no device was at work */
+    }
 }
 
 static void take_memset(const void *record) {
@@ -335,6 +339,7 @@ void bp_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t
     bp_sums.collector->own_time += bp_clock_now(bp_process.clock) - begin;
     bp_unlock(&bp_cuda.lock, mask);
     bp_overhead_free(&garbage);
+    bp_flush_brought();
     note_dropped(context, stream);
     bp_buffer_give(buffer, size);
 }

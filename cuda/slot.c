@@ -54,7 +54,8 @@ uint32_t bp_slot_open(uint64_t start, unsigned class, enum bp_captured captured,
     slot->transfer = 0;
     slot->captured = (uint16_t)captured;
     slot->graph = short_graph(graph);
-    slot->time = slot->bytes = slot->records = 0;
+    slot->time = slot->bytes = 0;
+    slot->records = slot->asked = 0;
     __atomic_store_n(&slot->state, BP_SLOT_OPEN, __ATOMIC_RELEASE);
     return sequence;
 }
@@ -81,7 +82,7 @@ static void count_record(struct bp_slot *slot, uint64_t end) {
     slot->time = end > slot->time ? end : slot->time;
     slot->records++;
     if (length && *length && slot->records >= *length - 1) {
-        *length = (uint32_t)slot->records + 1;
+        *length = slot->records + 1;
         slot->state = BP_SLOT_DONE;
     }
 }
@@ -93,6 +94,14 @@ void bp_slot_done(struct bp_slot *slot, uint64_t end) {
         slot->state = BP_SLOT_DONE;
     if ((int32_t)(slot->sequence - state.newest_done) > 0)
         state.newest_done = slot->sequence;
+}
+
+uint32_t bp_slot_last(void) {
+    return __atomic_load_n(&state.next, __ATOMIC_RELAXED);
+}
+
+int bp_slot_awaited(void) {
+    return state.oldest != bp_slot_last();
 }
 
 static int is_passed(const struct bp_slot *slot) {
@@ -108,7 +117,7 @@ static int is_quiet(struct bp_slot *slot, uint64_t limit) {
         return 0;
     uint32_t *length = length_of(slot);
     if (length)
-        *length = (uint32_t)slot->records + 1;
+        *length = slot->records + 1;
     slot->state = BP_SLOT_DONE;
     return 1;
 }

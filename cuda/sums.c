@@ -19,6 +19,7 @@ struct bp_sums bp_sums = {
     .kernels = {.kind = BP_KERNELS, .key_size = 16, .limit = 8192},
     .splits = {.kind = BP_SPLITS, .key_size = 8, .limit = 16384},
     .waits = {.kind = BP_WAITS, .key_size = 16, .limit = 16384},
+    .asked = {.kind = BP_ASKED, .key_size = 16, .limit = 8192},
 };
 
 static struct {
@@ -34,9 +35,7 @@ static struct {
 static uint32_t get(struct bp_table *table, uint32_t *key, unsigned context) {
     if (table->count + RESERVE < table->limit)
         return bp_table_get(table, key);
-    struct bp_table known = *table;
-    known.limit = known.count; /* finds, makes nothing */
-    uint32_t index = bp_table_get(&known, key);
+    uint32_t index = bp_table_find(table, key);
     if (index != BP_TABLE_NONE)
         return index;
     key[context] = BP_NO_THREAD;

@@ -40,6 +40,12 @@ static void *new_item(const struct bp_table *table, const void *key) {
     return item;
 }
 
+uint32_t bp_table_find(const struct bp_table *table, const void *key) {
+    struct bp_table known = *table;
+    known.limit = known.count; /* finds, makes nothing */
+    return known.slots ? bp_table_get(&known, key) : BP_TABLE_NONE;
+}
+
 uint32_t bp_table_get(struct bp_table *table, const void *key) {
     if (!table->slots && !table_init(table))
         return BP_TABLE_NONE;

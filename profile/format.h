@@ -24,8 +24,9 @@
 
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-/* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: BP_SAMPLE_COPIES */
-#define BP_MINOR 4
+/* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: BP_SAMPLE_COPIES;
+ * 5: kind 22 */
+#define BP_MINOR 5
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -140,7 +141,8 @@ enum bp_chunk_kind {
     BP_TASK_NODES = 19,
     BP_TASK_FOLDS = 20,
     BP_VARIABLES = 21,
-    BP_KINDS = 22
+    BP_ASKED = 22, /* see profile/format_device.h; a forked child begins without any */
+    BP_KINDS = 23
 };
 
 #define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */

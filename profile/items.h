@@ -29,6 +29,7 @@ static const uint16_t bp_item_sizes[BP_KINDS] = {
     [BP_TASK_NODES] = sizeof(struct bp_task_node),
     [BP_TASK_FOLDS] = sizeof(struct bp_task_fold),
     [BP_VARIABLES] = sizeof(struct bp_variable),
+    [BP_ASKED] = sizeof(struct bp_transfer),
 };
 
 #endif

@@ -3,6 +3,7 @@
  * What a profile says about devices. Contexts that do not exist are made unknown ones, numbers
  * outside their lists the nearest harmless; a file from before format 1.1 has none of it.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "profile/items.h"
@@ -62,6 +63,59 @@ void *bp_reader_take(struct bp_reader *reader, enum bp_chunk_kind kind, uint32_t
     return *result == 0 ? items : NULL;
 }
 
+static uint64_t less(uint64_t asked, uint64_t met) {
+    return asked > met ? asked - met : 0; /* what comes may be counted first */
+}
+
+/* Copies without a record of the device: those of `asked` that are not in `met`. */
+static struct bp_transfer left_of(const struct bp_transfer *asked, const struct bp_transfer *met) {
+    struct bp_transfer left = {
+        .thread = asked->thread,
+        .node = asked->node,
+        .device = asked->device,
+        .direction = asked->direction,
+        .flags = (uint8_t)(asked->flags | BP_TRANSFER_UNTIMED | BP_TRANSFER_HOST_ONLY),
+        .count = less(asked->count, met->count),
+        .bytes = less(asked->bytes, met->bytes),
+        .small_count = less(asked->small_count, met->small_count),
+        .small_bytes = less(asked->small_bytes, met->small_bytes)};
+    for (int i = 0; i < BP_SIZE_BUCKETS; i++)
+        left.sizes[i] = less(asked->sizes[i], met->sizes[i]);
+    return left;
+}
+
+static bool is_pair(const struct bp_transfer *asked, const struct bp_transfer *met) {
+    return asked->thread == met->thread && asked->node == met->node &&
+           asked->direction == met->direction && !(asked->flags & BP_TRANSFER_MET) &&
+           met->flags & BP_TRANSFER_MET;
+}
+
+/* What was asked for and has no record is a transfer, too. Items come in pairs. */
+static int add_untimed(struct bp_reader *reader) {
+    struct bp_profile *profile = reader->profile;
+    uint32_t count = 0;
+    int result = 0;
+    struct bp_transfer *asked = bp_reader_take(reader, BP_ASKED, &count, &result);
+    struct bp_transfer *all =
+        result || count < 2 ? NULL
+                            : realloc(profile->transfers,
+                                      (profile->transfer_count + (size_t)count / 2) * sizeof(*all));
+    if (all)
+        profile->transfers = all;
+    for (uint32_t i = 0; all && i + 1 < count; i++) {
+        if (!is_pair(&asked[i], &asked[i + 1])) {
+            reader->bad_items++;
+            continue;
+        }
+        struct bp_transfer left = left_of(&asked[i], &asked[i + 1]);
+        i++;
+        if (left.count)
+            all[profile->transfer_count++] = left;
+    }
+    free(asked);
+    return result ? result : count >= 2 && !all ? -ENOMEM : 0;
+}
+
 /* Before the threads: a target makes a node first and names it here later. */
 int bp_reader_load_devices(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
@@ -69,6 +123,8 @@ int bp_reader_load_devices(struct bp_reader *reader) {
     uint32_t count = 0;
     profile->devices = bp_reader_take(reader, BP_DEVICES, &profile->device_count, &result);
     profile->transfers = bp_reader_take(reader, BP_TRANSFERS, &profile->transfer_count, &result);
+    if (result == 0)
+        result = add_untimed(reader);
     profile->kernels = bp_reader_take(reader, BP_KERNELS, &profile->kernel_count, &result);
     profile->splits = bp_reader_take(reader, BP_SPLITS, &profile->split_count, &result);
     profile->waits = bp_reader_take(reader, BP_WAITS, &profile->wait_count, &result);

@@ -11,7 +11,7 @@
 #include "profile/writer_internal.h"
 
 static int is_of_devices(const struct bp_chunk *chunk) {
-    return chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR;
+    return (chunk->kind >= BP_DEVICES && chunk->kind <= BP_COLLECTOR) || chunk->kind == BP_ASKED;
 }
 
 static int is_of_samples(const struct bp_chunk *chunk) {

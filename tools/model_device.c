@@ -194,6 +194,8 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
     struct bp_model_transfer *transfer = put_transfer(devices, from);
     transfer->count += from->count;
     transfer->bytes += from->bytes;
+    transfer->untimed += from->flags & BP_TRANSFER_UNTIMED ? from->count : 0;
+    transfer->untimed_bytes += from->flags & BP_TRANSFER_UNTIMED ? from->bytes : 0;
     transfer->small_count += from->small_count;
     transfer->small_bytes += from->small_bytes;
     transfer->duplicates += from->duplicates;
@@ -218,6 +220,8 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
 void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer) {
     sum->count += transfer->count;
     sum->bytes += transfer->bytes;
+    sum->untimed += transfer->untimed;
+    sum->untimed_bytes += transfer->untimed_bytes;
     sum->small_count += transfer->small_count;
     sum->device_s += transfer->device_s;
     sum->exposed_s += transfer->exposed_s;

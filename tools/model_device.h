@@ -43,6 +43,8 @@ struct bp_model_transfer {
     uint32_t reserved; /* no padding: all up to here is a key */
     uint64_t count;
     uint64_t bytes;
+    uint64_t untimed; /* of count: whose records did not come */
+    uint64_t untimed_bytes;
     uint64_t small_count;
     uint64_t small_bytes;
     uint64_t duplicates;

@@ -152,6 +152,7 @@ const char *bp_model_variable(const struct bp_model *model, const char *name);
 
 void bp_model_note_all(struct bp_model *model);
 void bp_model_note_end(struct bp_model *model, const struct bp_model_process *process);
+void bp_model_note_untimed(struct bp_model *model, const struct bp_model_process *process);
 void bp_model_note_samples(struct bp_model *model);
 /* Returns true if it is a Python program, and said that it has no DSL. */
 bool bp_model_note_python(struct bp_model *model);

@@ -170,24 +170,6 @@ static void note_threads(struct bp_model *model) {
                       wrong, wrong == 1 ? " differ" : "s differ", wrong == 1 ? "its" : "their");
 }
 
-/* A process that died without a word, and what its devices did last. */
-static void note_unflushed(struct bp_model *model, const struct bp_model_process *process,
-                           const struct bp_collector *collector) {
-    const struct bp_header *header = &process->profile->header;
-    if (collector->state != BP_COLLECTOR_ACTIVE || header->state == BP_EXITED)
-        return;
-    if (process->live)
-        bp_model_note(model,
-                      "process %d: device records come every second: copies and kernels since then "
-                      "are not in here yet, and the wait for them counts as CUDA calls' own",
-                      header->pid);
-    else
-        bp_model_note(model,
-                      "process %d: its device records end %.1f s after its start; up to a second "
-                      "before its end is missing",
-                      header->pid, (double)(collector->flushed - header->start) * process->tick_s);
-}
-
 static void note_overhead(struct bp_model *model, const struct bp_model_process *process,
                           uint64_t ticks, const char *what) {
     double s = (double)ticks * process->tick_s;
@@ -275,7 +257,6 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
     note_overhead(model, process, collector->loading_time, "compiling and loading device code");
     note_overhead(model, process, collector->full_time,
                   "calls that waited because the device's queue was full");
-    note_unflushed(model, process, collector);
     if (collector->flags & BP_COLLECTOR_STOLEN && collector->state != BP_COLLECTOR_STOPPED)
         bp_model_note(model, "process %d: another profiler took CUPTI's records away", pid);
     note_missing(model, pid, collector);
@@ -324,6 +305,7 @@ void bp_model_note_all(struct bp_model *model) {
         bp_model_note_end(model, &model->processes[i]);
         note_lost(model, &model->processes[i]);
         note_collector(model, &model->processes[i]);
+        bp_model_note_untimed(model, &model->processes[i]);
     }
     note_folded(model);
     note_tasks(model);

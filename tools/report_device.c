@@ -107,13 +107,16 @@ struct row {
     bool on_device; /* the device told of some of them */
 };
 
-static const char *host_memory(const struct bp_model_transfer *transfer) {
+/* Of copies without records it is not known: those do not make it mixed. */
+static const char *host_memory(const struct bp_model_transfer *transfer, const char *so_far) {
+    if (transfer->untimed && so_far)
+        return so_far;
     return memories[transfer->direction == BP_D2H ? transfer->target : transfer->source];
 }
 
 static void add_to_row(struct row *row, const struct bp_model_transfer *transfer) {
     struct bp_model_transfer *sum = &row->sum;
-    const char *memory = host_memory(transfer);
+    const char *memory = host_memory(transfer, row->memory);
     if (!row->memory)
         *sum = (struct bp_model_transfer){.direction = transfer->direction,
                                           .caller = transfer->caller,
@@ -166,7 +169,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     else
         bp_page_right(page, "-", 10);
     cell_time(page, sum->exposed_s, 10);
-    cell_rate(page, sum->device_s > 0 ? (double)sum->bytes / sum->device_s : 0, 7);
+    double timed = (double)(sum->bytes - sum->untimed_bytes);
+    cell_rate(page, sum->device_s > 0 ? timed / sum->device_s : 0, 7);
     cell_rate(page, model->devices[sum->device].best[sum->direction], 7);
     fputc('\n', page->out);
 }

@@ -57,6 +57,8 @@ static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
     bp_json_set(object, "hidden_s", sum->hidden_s);
     bp_json_set(object, "faulted_s", sum->faulted_s);
     bp_json_set_count(object, "small_count", sum->small_count);
+    if (sum->untimed)
+        bp_json_set_count(object, "untimed", sum->untimed);
 }
 
 static json_t *make_directions(const struct bp_model *model) {

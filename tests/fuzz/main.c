@@ -50,6 +50,7 @@ static void add_devices(struct builder *builder) {
     size_t kernels = builder_chunk(builder, BP_KERNELS, BP_NO_THREAD, 2, 2);
     size_t splits = builder_chunk(builder, BP_SPLITS, BP_NO_THREAD, 2, 2);
     size_t waits = builder_chunk(builder, BP_WAITS, BP_NO_THREAD, 2, 2);
+    size_t asked = builder_chunk(builder, BP_ASKED, BP_NO_THREAD, 2, 2);
     builder_chunk(builder, BP_COLLECTOR, BP_NO_THREAD, 1, 1);
     *(struct bp_device *)builder_item(builder, devices, 0) =
         (struct bp_device){.name = 1, .best = {1000000000, 1000000000}, .busy = 10};
@@ -66,6 +67,11 @@ static void add_devices(struct builder *builder) {
                                  .small_count = 60,
                                  .small_time = 3,
                                  .duplicates = 1};
+        *(struct bp_transfer *)builder_item(builder, asked, i) =
+            (struct bp_transfer){.node = 2,
+                                 .flags = (uint8_t)(i ? BP_TRANSFER_MET : 0),
+                                 .count = 9 - i,
+                                 .bytes = 90 - i};
         *(struct bp_kernel *)builder_item(builder, kernels, i) =
             (struct bp_kernel){.name = 1, .thread = i, .node = 3, .count = 1, .device_time = 5};
         *(struct bp_split *)builder_item(builder, splits, i) =

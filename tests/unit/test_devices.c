@@ -68,6 +68,45 @@ static void contexts_that_do_not_exist(void) {
     builder_fini(&builder);
 }
 
+static struct bp_transfer asked(uint32_t node, unsigned flags, uint64_t count, unsigned bucket) {
+    struct bp_transfer item = {.node = node, .direction = BP_D2H, .flags = (uint8_t)flags};
+    for (uint64_t i = 0; i < count; i++)
+        bp_transfer_copy(&item, UINT64_C(1) << bucket, 0);
+    return item;
+}
+
+/* Of what was asked for only that counts of which no record came. An item without its other half
+ * means nothing. */
+static void copies_without_records(void) {
+    struct builder builder;
+    build(&builder);
+    size_t chunk = builder_chunk(&builder, BP_TRANSFERS, BP_NO_THREAD, 1, 1);
+    *(struct bp_transfer *)builder_item(&builder, chunk, 0) =
+        (struct bp_transfer){.node = 2, .direction = BP_D2H, .count = 3, .bytes = 300};
+    chunk = builder_chunk(&builder, BP_ASKED, BP_NO_THREAD, 6, 6);
+    struct bp_transfer *items = builder_item(&builder, chunk, 0);
+    items[0] = asked(2, 0, 7, 10);
+    items[1] = asked(2, BP_TRANSFER_MET, 3, 10);
+    items[2] = asked(1, 0, 9, 10);
+    items[3] = asked(1, BP_TRANSFER_ASYNC, 5, 20);
+    items[4] = asked(1, BP_TRANSFER_ASYNC | BP_TRANSFER_MET, 5, 20);
+    items[5] = asked(1, 0, 4, 10);
+    struct bp_profile *profile = builder_read(&builder);
+    CHECK_EQUAL(profile->transfer_count, 2);
+    CHECK_EQUAL(profile->transfers[0].count, 3);
+    const struct bp_transfer *left = &profile->transfers[1];
+    CHECK_EQUAL(left->node, 2);
+    CHECK_EQUAL(left->direction, BP_D2H);
+    CHECK_EQUAL(left->flags, BP_TRANSFER_UNTIMED | BP_TRANSFER_HOST_ONLY);
+    CHECK_EQUAL(left->count, 4);
+    CHECK_EQUAL(left->bytes, 4 << 10);
+    CHECK_EQUAL(left->small_count, 4);
+    CHECK_EQUAL(left->sizes[10], 4);
+    CHECK_EQUAL(left->device_time, 0);
+    bp_profile_free(profile);
+    builder_fini(&builder);
+}
+
 static struct bp_model *make_model(struct builder *builder, struct bp_rules **rules) {
     char path[] = "/tmp/battprof-devices-XXXXXX";
     struct bp_error error = {0};
@@ -168,6 +207,7 @@ static void past_a_fork(void) {
 
 int main(void) {
     RUN(contexts_that_do_not_exist);
+    RUN(copies_without_records);
     RUN(categories);
     RUN(too_large_a_split);
     RUN(past_a_fork);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """However a process ends, its result is right, nothing hangs, and what is missing is said."""
 import os
+import signal
 
 from device import fine, on_device, says, whole
 from harness import PYTHON, case, check, equal, main, timed
@@ -48,10 +49,45 @@ def killed():
     run = on_device(["cuda_device", "killed"])
     equal("status", run.status, -9)
     report = run.report()
-    says(report, "its device records end [12]")
-    truth = run.truth.copies["h2d"][0]
-    got = report["transfers"]["h2d"]["count"]
-    check(0.4 * truth <= got <= truth, "%d of %d copies; 1 of 2.5 s may be missing" % (got, truth))
+    says(report, "copies have no device time: .* after the last device records")
+    truth = run.truth.copies["h2d"]
+    got = report["transfers"]["h2d"]
+    equal("copies, bytes", [got["count"], got["bytes"]], truth[:2])
+    check(got["untimed"] < 0.5 * truth[0], "%d of %d copies" % (got["untimed"], truth[0]))
+
+
+@case
+def ended_by_a_signal_at_once():
+    """Copies are known by their calls, whether CUPTI has told of them or not."""
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV):
+        run = on_device(["cuda_device", "raise", str(int(number))])
+        equal("status", run.status, -number)
+        report = run.report()
+        for direction, count in (("h2d", 10), ("d2h", 5), ("d2d", 3)):
+            got = report["transfers"][direction]
+            equal(direction, (got["count"], got["bytes"]), (count, count << 20))
+        says(report, "of 18 copies have no device time")
+        whole(report)
+
+
+@case
+def a_pool_that_is_terminated():
+    """As every `with Pool()` does: SIGTERM to the workers."""
+    code = """
+import ctypes, multiprocessing
+def work(n):
+    rt, p, size = ctypes.CDLL('libcudart.so.12'), ctypes.c_void_p(), ctypes.c_size_t(1 << 16)
+    host = ctypes.create_string_buffer(1 << 16)
+    rt.cudaMalloc(ctypes.byref(p), size)
+    return sum(rt.cudaMemcpy(p, host, size, 1) == 0 for i in range(100))
+with multiprocessing.get_context('fork').Pool(2) as pool:
+    print(sum(pool.map(work, range(10), chunksize=1)))
+"""
+    for mode in ("full", "transfers"):
+        run = on_device([PYTHON, "-c", code], env={"BATTPROF_CUDA": mode, "BATTPROF_SIM_TRUTH": ""})
+        equal("status and copies by its own count", (run.status, run.stdout), (0, b"1000\n"))
+        got = run.report()["transfers"]["h2d"]
+        equal("copies, bytes", (got["count"], got["bytes"]), (1000, 1000 << 16))
 
 
 def attributed_before_kill(subject, mode, **env):

@@ -45,12 +45,14 @@ def no_privileges():
 def dropped_buffers():
     run, report = with_fault("drop-buffers")
     says(report, "dropped by CUPTI")
+    equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
 
 
 @case
 def stolen_callback():
     run, report = with_fault("stolen-callback")
     says(report, "taken CUPTI's callbacks")
+    equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
     waited_for_us(report, 0.4)
 
 

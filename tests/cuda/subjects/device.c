@@ -19,7 +19,7 @@
 static struct {
     char *host, *pinned, *device, *other;
     stream_t one, two;
-    int count;
+    int count, signal;
 } state;
 
 static int launch(int ms, stream_t stream) {
@@ -439,6 +439,16 @@ static void killed_kernels(void) {
     raise(SIGKILL);
 }
 
+static void raise_signal(void) {
+    for (int i = 0; i < 10; i++)
+        MUST(cudaMemcpy(state.device, state.host, 1 << 20, H2D));
+    for (int i = 0; i < 5; i++)
+        MUST(cudaMemcpyAsync(state.pinned, state.device, 1 << 20, D2H, state.one));
+    for (int i = 0; i < 3; i++)
+        MUST(cudaMemcpyAsync(state.other, state.device, 1 << 20, D2D, state.one));
+    raise(state.signal);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -473,6 +483,7 @@ static const struct {
     {"others", others},
     {"small-blocking", small_blocking},
     {"touched", touched},
+    {"raise", raise_signal},
 };
 
 int main(int argc, char **argv) {
@@ -481,6 +492,7 @@ int main(int argc, char **argv) {
         return 5;
     }
     prepare();
+    state.signal = argc > 2 ? atoi(argv[2]) : SIGTERM;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (argc > 1 && strcmp(argv[1], modes[i].name) == 0)
             modes[i].run();

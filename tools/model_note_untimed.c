@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that ended, or have come so far, without the last of their device records: how many
+ * copies have no device time, once for all that ended alike.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/model_internal.h"
+#include "tools/page.h"
+
+struct untimed {
+    uint32_t processes;
+    int pid; /* of the first */
+    uint64_t copies;
+    uint64_t without;
+    double behind_s; /* between its last device records and its end, the longest */
+};
+
+static double behind_s(const struct bp_model_process *process) {
+    uint64_t flushed = process->profile->collector->flushed;
+    return process->end > flushed ? (double)(process->end - flushed) * process->tick_s : 0;
+}
+
+/* Its last flush was not the last word of it. */
+static bool is_cut(const struct bp_model_process *process) {
+    const struct bp_collector *collector = process->profile->collector;
+    return collector && collector->state == BP_COLLECTOR_ACTIVE &&
+           process->profile->header.state != BP_EXITED;
+}
+
+static bool is_alike(const struct bp_model_process *a, const struct bp_model_process *b) {
+    return is_cut(a) == is_cut(b) && a->live == b->live && a->signal == b->signal &&
+           a->profile->header.state == b->profile->header.state;
+}
+
+static void add(struct untimed *sum, const struct bp_model_process *process) {
+    const struct bp_profile *profile = process->profile;
+    uint64_t without = 0;
+    for (uint32_t i = 0; i < profile->transfer_count; i++) {
+        const struct bp_transfer *transfer = &profile->transfers[i];
+        sum->copies += transfer->direction != BP_MEMSET ? transfer->count : 0;
+        without += transfer->flags & BP_TRANSFER_UNTIMED ? transfer->count : 0;
+    }
+    if (!without && !is_cut(process))
+        return;
+    if (!sum->processes++)
+        sum->pid = profile->header.pid;
+    sum->without += without;
+    double behind = behind_s(process);
+    sum->behind_s = behind > sum->behind_s ? behind : sum->behind_s;
+}
+
+static const char *signal_name(int number) {
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGTERM, "SIGTERM"}, {SIGKILL, "SIGKILL"}, {SIGINT, "SIGINT"},
+                 {SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGHUP, "SIGHUP"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return strsignal(number);
+}
+
+/* "process 12 was ended by SIGTERM" */
+static void describe(const struct bp_model_process *process, const struct untimed *sum, char *text,
+                     size_t size) {
+    bool many = sum->processes > 1;
+    char who[32];
+    if (many)
+        snprintf(who, sizeof(who), "%u processes", sum->processes);
+    else
+        snprintf(who, sizeof(who), "process %d", sum->pid);
+    if (process->live)
+        snprintf(text, size, "%s %s still running,", who, many ? "are" : "is");
+    else if (process->profile->header.state == BP_EXECED)
+        snprintf(text, size, "%s became %s", who, many ? "other programs" : "another program");
+    else if (process->signal)
+        snprintf(text, size, "%s %s ended by %s", who, many ? "were" : "was",
+                 signal_name(process->signal));
+    else
+        snprintf(text, size, "%s ended without a word", who);
+}
+
+static void note(struct bp_model *model, const struct bp_model_process *process,
+                 const struct untimed *sum) {
+    char end[160];
+    char copies[96] = "";
+    char counts[2][32];
+    describe(process, sum, end, sizeof(end));
+    if (sum->without)
+        snprintf(copies, sizeof(copies),
+                 "%s of %s copies have no device time: ", bp_page_count(sum->without, counts[0]),
+                 bp_page_count(sum->copies, counts[1]));
+    if (is_cut(process))
+        bp_model_note(model,
+                      "%s%s %.2g s after the last device records; what CUDA calls took since then "
+                      "is not divided",
+                      copies, end, sum->behind_s);
+    else
+        bp_model_note(model, "%sno record of them came", copies);
+}
+
+void bp_model_note_untimed(struct bp_model *model, const struct bp_model_process *process) {
+    struct untimed sum = {0};
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *other = &model->processes[i];
+        if (!is_alike(other, process))
+            continue;
+        if (other < process)
+            return;
+        add(&sum, other);
+    }
+    if (sum.processes)
+        note(model, process, &sum);
+}
