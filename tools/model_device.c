@@ -59,6 +59,24 @@ static uint32_t caller_of(const struct devices *devices, struct place place) {
     return devices->map[place.thread->nodes[place.node].func];
 }
 
+static bool has_launches(const struct bp_profile *profile) {
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        for (uint32_t k = 1; k < profile->threads[i].node_count; k++) {
+            const struct bp_func *func = &profile->funcs[profile->threads[i].nodes[k].func];
+            if (func->flags & BP_FUNC_CUDA &&
+                strstr(bp_profile_string(profile, func->name), "Launch"))
+                return true;
+        }
+    return false;
+}
+
+/* Without kernel records waiting is what no copy explains; where nothing was launched it is what
+ * CUDA took. */
+static bool waits_for_nothing(const struct bp_profile *profile) {
+    return profile->collector && profile->collector->mode == BP_CUDA_TRANSFERS &&
+           !has_launches(profile);
+}
+
 struct bp_node_split *bp_model_node_splits(struct bp_model *model,
                                            const struct bp_model_process *process,
                                            const struct bp_profile_thread *thread,
@@ -66,6 +84,7 @@ struct bp_node_split *bp_model_node_splits(struct bp_model *model,
     const struct bp_profile *profile = process->profile;
     struct devices devices = {model, process, map};
     struct bp_node_split *list = NULL;
+    double wait_tick_s = waits_for_nothing(profile) ? 0 : process->tick_s;
     for (uint32_t i = 0; i < profile->split_count; i++) {
         const struct bp_split *split = &profile->splits[i];
         if (split->thread != thread->slot)
@@ -73,7 +92,7 @@ struct bp_node_split *bp_model_node_splits(struct bp_model *model,
         if (!list)
             list = bp_alloc(thread->node_count, sizeof(*list));
         list[split->node].transfer_s += (double)split->transfer * process->tick_s;
-        list[split->node].wait_s[BP_FRAMEWORK] += (double)split->wait * process->tick_s;
+        list[split->node].wait_s[BP_FRAMEWORK] += (double)split->wait * wait_tick_s;
     }
     for (uint32_t i = 0; list && i < profile->wait_count; i++) {
         const struct bp_wait *wait = &profile->waits[i];

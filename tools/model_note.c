@@ -248,7 +248,8 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
         bp_model_note(model, "process %d: %s; later copies and kernels are not shown", pid, reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
         bp_model_note(model, "process %d: %s", pid, reason);
-    if (collector->mode == BP_CUDA_TRANSFERS && process->profile->wait_count)
+    if (collector->mode == BP_CUDA_TRANSFERS && process->profile->wait_count &&
+        model->kernel_wait_s + model->dsl_kernel_wait_s > 0)
         bp_model_note(model,
                       "process %d: no kernel records (--cuda=transfers): waiting that no copy "
                       "explains is charged to the thread's last launch",
