@@ -71,6 +71,17 @@ static const struct bp_host_sums *add_copy(struct bp_cuda_thread *own,
     return is_known(known, &work) ? &known->sums : NULL;
 }
 
+/* To look at what has come takes time after the call, in its caller's. */
+static void settle(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+    if (!own->later_count)
+        return;
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    bp_content_settle(own);
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    bp_sums_own(own->index, call->node, bp_clock_now(bp_process.clock) - begin);
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
 void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
                    const struct bp_entry *entry, uint64_t now, const uint64_t *result) {
     int succeeded = result && (uint32_t)*result == 0;
@@ -82,7 +93,7 @@ void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
             __atomic_add_fetch(&bp_sums.collector->untold_copies, 1, __ATOMIC_RELAXED);
     }
     if (bp_cuda.hash && bp_cuda_blocks(call->class))
-        bp_content_settle(own);
+        settle(own, call);
     else if (!bp_cuda.hash && bp_cuda_is_host_only())
         bp_source_know_copies(bp_self);
 }

@@ -183,6 +183,7 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsig
 struct bp_host_sums bp_sums_host(const struct bp_work_record *work);
 void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_record *work, int blocks,
                        uint64_t own);
+void bp_sums_own(uint32_t thread, uint32_t node, uint64_t own);
 void bp_sums_charge(void *unused, const struct bp_charge *charge);
 void bp_sums_busy(const struct bp_window *window);
 

@@ -190,6 +190,12 @@ void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_recor
     bp_source_spent(work->thread, work->start, time, time, 0);
 }
 
+void bp_sums_own(uint32_t thread, uint32_t node, uint64_t own) {
+    uint32_t index = split_of(thread, node);
+    if (index != BP_TABLE_NONE)
+        ((struct bp_split *)bp_sums.splits.items[index])->own += own;
+}
+
 static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {
     uint32_t key[4] = {charge->thread, charge->node, thread, node};
     uint32_t index = get(&bp_sums.waits, key, 0);

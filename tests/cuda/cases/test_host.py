@@ -3,7 +3,7 @@
 and contents are those of the device's own log, whichever way a copy is told."""
 import subprocess
 
-from device import QUICK, fine, on_device, says, whole
+from device import QUICK, fine, on_device, says, timed, whole
 from harness import CMD, case, check, equal, main
 
 WAYS = ({"BATTPROF_CUDA": "wrappers"}, {"BATTPROF_SIM_FAULT": "no-privileges"})
@@ -77,6 +77,21 @@ def contents():
         equal("duplicates", sum(r["duplicates"] for r in rows), 8)
         equal("bytes", sum(r["duplicate_bytes"] for r in rows), 8 << 20)
         equal("round trips", sum(r["round_trips"] for r in rows), 2)
+
+
+@timed
+def hashing_is_own_cost():
+    """Of uploads before the call, of downloads after it: neither is the program's."""
+    def figures(**env):
+        run = on_device(["cuda_device", "async"], env=dict(env, BATTPROF_CUDA="wrappers"))
+        fine(run)
+        report = run.report()
+        return report["framework"]["running_s"], report["overhead_s"]
+    code, own = figures()
+    hashed_code, hashed_own = figures(BATTPROF_CUDA_HASH="1")
+    print("   own cost %.3f s more, the program's code %.3f s" % (hashed_own - own, hashed_code - code))
+    check(hashed_own > own, "hashing cost nothing")
+    check(hashed_code - code < 0.3 * (hashed_own - own), "hashing is charged to the program")
 
 
 @case
