@@ -172,8 +172,11 @@ struct bp_work_record {
     uint32_t device;
     uint8_t direction, source, target;
     uint8_t flags; /* BP_TRANSFER_* */
+    uint32_t half; /* of a copy between devices that goes through the host: 1 down, 2 up */
 };
 uint32_t bp_sums_transfer(const struct bp_work_record *work);
+/* The second half of a copy, whose first half is counted in the transfer of that index. */
+uint32_t bp_sums_second(const struct bp_work_record *work, uint32_t first);
 uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name);
 struct bp_transfer *bp_sums_transfer_at(uint32_t index);
 /* A call that has ended (`ended` 1) or is still open (0), of a thread whose last launch was there.

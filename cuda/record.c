@@ -82,11 +82,19 @@ static int on_device(uint8_t memory) {
     return memory == BP_MEMORY_DEVICE || memory == BP_MEMORY_ARRAY;
 }
 
-/* Without peer access a copy between devices is two records, up and down, of device memory. */
+/* Without peer access a copy between devices is two records, down and up, of device memory. */
+static uint32_t half_of(uint8_t kind, uint8_t source, uint8_t target) {
+    if (!on_device(source) || !on_device(target))
+        return 0;
+    return kind == BP_CUPTI_DTOH || kind == BP_CUPTI_ATOH   ? 1
+           : kind == BP_CUPTI_HTOD || kind == BP_CUPTI_HTOA ? 2
+                                                            : 0;
+}
+
 static int direction_of(uint8_t kind, uint8_t source, uint8_t target) {
     int up = kind == BP_CUPTI_HTOD || kind == BP_CUPTI_HTOA;
     int down = kind == BP_CUPTI_DTOH || kind == BP_CUPTI_ATOH;
-    if (kind == BP_CUPTI_PTOP || ((up || down) && on_device(source) && on_device(target)))
+    if (kind == BP_CUPTI_PTOP || half_of(kind, source, target))
         return BP_P2P;
     if (kind == BP_CUPTI_HTOH || kind == 0 || kind > BP_CUPTI_PTOP)
         return -1;
@@ -131,6 +139,8 @@ static void account(struct parked *parked, struct bp_slot *slot) {
     uint32_t owner = BP_TABLE_NONE;
     if (parked->kind == BP_WORK_KERNEL)
         owner = bp_sums_kernel(&parked->work, parked->name);
+    else if (parked->work.half == 2)
+        owner = bp_sums_second(&parked->work, slot ? slot->transfer - 1 : BP_TABLE_NONE);
     else
         owner = bp_sums_transfer(&parked->work);
     submit(parked, owner);
@@ -209,6 +219,8 @@ static void take_copy(const void *record, uint32_t correlation, int peer) {
                                                 ? BP_TRANSFER_ASYNC
                                                 : 0},
                           .correlation = correlation};
+    if (!peer)
+        copy.work.half = half_of(bp_cupti_MEMCPY_copyKind(record), source, target);
     copy.kind = direction == BP_H2D || direction == BP_D2H ? BP_WORK_COPY : BP_WORK_OTHER;
     struct bp_slot *slot;
     if (direction >= 0)

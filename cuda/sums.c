@@ -93,7 +93,19 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
     if (!transfer)
         return BP_TABLE_NONE;
     bp_transfer_copy(transfer, work->bytes, work->end - work->start);
-    note_speed(work, work->end - work->start);
+    if (!work->half)
+        note_speed(work, work->end - work->start);
+    return index;
+}
+
+/* Its time counts, the copy and its bytes do not. */
+uint32_t bp_sums_second(const struct bp_work_record *work, uint32_t first) {
+    const struct bp_transfer *counted = bp_sums_transfer_at(first);
+    uint32_t index = counted && counted->direction == BP_P2P ? first : transfer_of(work);
+    struct bp_transfer *transfer = bp_sums_transfer_at(index);
+    if (transfer)
+        transfer->device_time += work->end - work->start;
+    device_of(work->device);
     return index;
 }
 

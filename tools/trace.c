@@ -134,10 +134,12 @@ void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work) {
     span(trace, work->start, work->end);
     if (work->kernel)
         return;
-    /* Through the host for want of peer access: two records, but between devices all the same. */
+    /* Through the host for want of peer access: two records, but one copy, between devices. */
     bool between = work->source == BP_MEMORY_DEVICE && work->target == BP_MEMORY_DEVICE;
-    if (between && (work->direction == BP_H2D || work->direction == BP_D2H))
-        fresh->direction = BP_P2P;
+    if (!between || work->direction > BP_D2H)
+        return;
+    fresh->second = work->direction == BP_H2D;
+    fresh->direction = BP_P2P;
 }
 
 void bp_trace_miss(struct bp_trace *trace, const char *format, ...) {

@@ -47,7 +47,8 @@ struct bp_trace_work {
     uint8_t direction; /* of what is no kernel: enum bp_direction */
     uint8_t source;    /* enum bp_memory */
     uint8_t target;
-    bool fault; /* pages that the host touched */
+    bool fault;  /* pages that the host touched */
+    bool second; /* the second record of one copy: only its time counts */
 };
 
 struct bp_trace_thread {

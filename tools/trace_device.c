@@ -59,9 +59,11 @@ static void widen(uint64_t time, uint64_t count, uint64_t *min, uint64_t *max) {
 
 static void add_copy(struct bp_transfer *transfer, const struct bp_trace_work *work) {
     uint64_t time = work->end - work->start;
+    transfer->device_time += time;
+    if (work->second)
+        return;
     transfer->count++;
     transfer->bytes += work->bytes;
-    transfer->device_time += time;
     widen(time, transfer->count, &transfer->min, &transfer->max);
     transfer->sizes[bp_size_bucket(work->bytes)]++;
     if (work->bytes < BP_SMALL_COPY) {

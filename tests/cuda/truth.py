@@ -50,8 +50,9 @@ class Truth:
             elif line["type"] in ("copy", "migration") and line["direction"] in self.copies:
                 peer = line["source"] == line["target"] == "device"
                 kind = self.copies["p2p" if peer else line["direction"]]
-                kind[0] += 1
-                kind[1] += line["bytes"]
+                if not peer or line["direction"] != "h2d":  # else the second half of one
+                    kind[0] += 1
+                    kind[1] += line["bytes"]
                 kind[2] += (span[1] - span[0]) / 1e9
                 if not peer:
                     copies.append(span)

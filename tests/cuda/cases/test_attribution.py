@@ -77,6 +77,8 @@ def two_devices():
 def peers_through_the_host():
     run, report = compare("peers", {"BATTPROF_SIM_DEVICES": "2"})
     check(run.truth.copies["p2p"][0] > 0, "no copies between devices")
+    got = report["transfers"]["p2p"]
+    equal("p2p copies, bytes", (got["count"], got["bytes"]), (12, 12 * (24 << 20)))
     equal("h2d copies", report["transfers"]["h2d"]["count"], 1)
 
 
