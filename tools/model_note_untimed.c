@@ -19,7 +19,8 @@ struct untimed {
 };
 
 static double behind_s(const struct bp_model_process *process) {
-    uint64_t flushed = process->profile->collector->flushed;
+    const struct bp_collector *collector = process->profile->collector;
+    uint64_t flushed = collector ? collector->flushed : process->end;
     return process->end > flushed ? (double)(process->end - flushed) * process->tick_s : 0;
 }
 
