@@ -12,7 +12,7 @@
 /* Fewer calls are set-up, not a habit. */
 #define MANY 50
 /* Part of the wall from which on even a few calls are worth a line. */
-#define MUCH 0.05
+#define MUCH 0.1
 
 static bool begins_with(const char *name, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/advise.h"
 #include "tools/model_internal.h"
 #include "tools/page.h"
 #include "tools/text.h"
@@ -172,10 +173,11 @@ static void note_threads(struct bp_model *model) {
 
 static void note_overhead(struct bp_model *model, const struct bp_model_process *process,
                           uint64_t ticks, const char *what) {
+    char time[32];
     double s = (double)ticks * process->tick_s;
     if (s > OVERHEAD_PART * model->wall_s)
-        bp_model_note(model, "process %d: CUPTI tells of %.3f s for %s",
-                      process->profile->header.pid, s, what);
+        bp_model_note(model, "process %d: CUPTI tells of %s for %s", process->profile->header.pid,
+                      bp_advise_time(s, time), what);
 }
 
 static bool is_alike(const struct bp_model_process *a, const struct bp_model_process *b) {
@@ -265,6 +267,7 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
 
 /* Who reads that a function took 2 s should know that it had a CPU for one of them. */
 static void note_starved(struct bp_model *model) {
+    char times[2][32];
     double could_run_s = 0;
     double runqueue_s = 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
@@ -274,9 +277,9 @@ static void note_starved(struct bp_model *model) {
     }
     if (runqueue_s >= STARVED_PART * could_run_s && runqueue_s >= STARVED_S)
         bp_model_note(model,
-                      "threads had no CPU for %.3g s of the %.3g s in which they could have run "
+                      "threads had no CPU for %s of the %s in which they could have run "
                       "(other threads or programs had it): times are longer than the work",
-                      runqueue_s, could_run_s);
+                      bp_advise_time(runqueue_s, times[0]), bp_advise_time(could_run_s, times[1]));
 }
 
 static void note_wall(struct bp_model *model) {

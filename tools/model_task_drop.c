@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/advise.h"
 #include "tools/memory.h"
 #include "tools/model_internal.h"
 #include "tools/model_task_internal.h"
@@ -203,6 +204,7 @@ static void forget_rows(struct bp_model *model, const struct bp_model_task *task
 }
 
 void bp_model_drop_outliers(struct bp_model *model, struct bp_task_work *work) {
+    char times[2][32];
     uint32_t kept = 0;
     double wall_s = model->wall_s;
     for (uint32_t i = 0; i < model->task_count; i++) {
@@ -219,10 +221,11 @@ void bp_model_drop_outliers(struct bp_model *model, struct bp_task_work *work) {
     fit_categories(model);
     bp_model_summarise_tasks(model);
     bp_model_note(model,
-                  "without %u outlier%s, %.3g s of %.3g s wall; quantiles of calls and transfers "
+                  "without %u outlier%s, %s of %s wall; quantiles of calls and transfers "
                   "are those of the whole run",
                   model->task_summary.dropped, model->task_summary.dropped == 1 ? "" : "s",
-                  wall_s - model->wall_s, wall_s);
+                  bp_advise_time(wall_s - model->wall_s, times[0]),
+                  bp_advise_time(wall_s, times[1]));
     if (kept)
         bp_model_note(model, "%u outlier%s could not be dropped: what they did is not recorded",
                       kept, kept == 1 ? "" : "s");
