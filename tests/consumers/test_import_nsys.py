@@ -113,7 +113,7 @@ class Nsys(ImportTest):
         export.copy(call, 10, 20, 8, DEVICE, DEVICE)
         export.copy(call, 20, 30, 10, DEVICE, DEVICE)
         peer = export.call("cudaMemcpyPeer_v4000", 100, 200)
-        export.copy(peer, 110, 130, 2, DEVICE, DEVICE, device=0)  # no peer access: two records
+        export.copy(peer, 110, 130, 2, DEVICE, DEVICE, device=0)  # no peer access: one copy
         export.copy(peer, 130, 150, 1, DEVICE, DEVICE, device=1)
         export.copy(None, 160, 170, 11, UNKNOWN, UNKNOWN)
         export.copy(None, 210, 220, 12, UNKNOWN, UNKNOWN)
@@ -121,7 +121,7 @@ class Nsys(ImportTest):
         export.add("CUPTI_ACTIVITY_KIND_MEMSET", 230 * MS, 240 * MS, 0, None, GLOBAL_PID, 4096)
         report = self.report(export.done())
         counts = {name: row["count"] for name, row in report["transfers"].items()}
-        self.assertEqual(counts, {"h2d": 1, "d2h": 2, "d2d": 1, "p2p": 3, "memset": 1})
+        self.assertEqual(counts, {"h2d": 1, "d2h": 2, "d2d": 1, "p2p": 2, "memset": 1})
         self.assertAlmostEqual(report["categories"]["transfer"]["thread_s"], 0.02)
         self.assertAlmostEqual(report["transfers"]["d2h"]["hidden_s"], 0.01)
         self.assertIn("1 host-to-host copies left out", self.said)
