@@ -11,7 +11,8 @@ from harness import Skip, calls, case, check, equal, execute, main, new_dir, pai
 from truth import ROOT
 
 # Gone in CUDA 13.
-OLD = {"cudaLaunch", "cudaLaunchCooperativeKernelMultiDevice", "cudaThreadSynchronize"}
+OLD = {"cudaLaunch", "cudaLaunchCooperativeKernelMultiDevice", "cudaThreadExit",
+       "cudaThreadGetLimit", "cudaThreadSetLimit", "cudaThreadSynchronize"}
 
 
 def exports(path):

@@ -179,6 +179,26 @@ def driver_by_address():
     equal("copies", report["transfers"]["d2h"]["count"], 5)
 
 
+@timed
+def whatever_is_called_first():
+    """It may create the context, which is no time of the program's own code."""
+    usual = context = None
+    for name, value in (("cudaFree", 1), ("cudaSetDevice", 1), ("cudaDeviceSynchronize", 0),
+                        ("cudaSetDeviceFlags", 1), ("cudaDeviceGetLimit", 0), ("cudaMemGetInfo", 0),
+                        ("cudaGetDeviceProperties_v2", 0), ("cudaDeviceSetCacheConfig", 1),
+                        ("cudaEventCreate", 0), ("cudaStreamCreate", 0), ("cudaDeviceReset", 0),
+                        ("cudaDeviceGetDefaultMemPool", 0), ("cudaInitDevice", 1)):
+        run = on_device(["cuda_first", name] + ["value"] * value)
+        fine(run)
+        report = run.report()
+        plain = name.replace("_v2", "")
+        equal(plain, [f["calls"] for f in report["functions"] if f["name"] == plain], [1])
+        code, calls = (report["framework"][key] for key in ("running_s", "cuda_api_s"))
+        usual, context = usual or code, context or calls
+        check(code < usual + context / 2, "%s: %.3f s of own code, %.3f s in calls"
+              % (name, code, calls))
+
+
 @case
 def suffixes_bound_late():
     """A slot that is bound by its first call asks for the name that the program has."""
