@@ -29,6 +29,8 @@
 #define LITTLE 0.2
 /* Where the rate of pinned memory is known, less than this part is no gain. */
 #define NO_GAIN 0.05
+/* Of what an overlap saves: calls that take less need no word. */
+#define WORTH_NAMING 0.1
 /* A batch is copied in pieces of this many bytes. */
 #define BATCH ((double)BP_LARGE_COPY)
 
@@ -293,19 +295,24 @@ static double calls_s(const struct finding *finding) {
 /* An asynchronous call on pageable memory blocks all the same. */
 static void synchronous_copies(const struct finding *finding) {
     char size[32];
+    char time[32];
     char beside[120];
+    char calls[80] = "";
     const struct bp_model_transfer *transfer = finding->transfer;
-    if (!is_blocking(transfer))
-        return;
-    double most_s = beside_s(finding, beside, sizeof(beside));
     uint64_t bytes = transfer->bytes - transfer->small_bytes;
-    if (bytes == 0)
+    double most_s = beside_s(finding, beside, sizeof(beside));
+    if (!is_blocking(transfer) || bytes == 0 || !(most_s > 0))
         return;
-    advise(finding, fmin(large_exposed_s(finding) + calls_s(finding), most_s), bytes,
+    double overlap_s = fmin(large_exposed_s(finding), most_s);
+    double call = calls_s(finding);
+    if (call > WORTH_NAMING * overlap_s)
+        snprintf(calls, sizeof(calls), ", and the %s of their calls with the copies",
+                 bp_advise_time(call, time));
+    advise(finding, overlap_s + call, bytes,
            bp_make_text("%s: synchronous copies %s block the host, %s", finding->caller,
                         direction_words[transfer->direction], bp_page_bytes((double)bytes, size)),
-           bp_make_text("with cudaMemcpyAsync%s and a second stream they could overlap with %s",
-                        is_pageable(transfer) ? ", pinned memory" : "", beside));
+           bp_make_text("with cudaMemcpyAsync%s and a second stream they could overlap with %s%s",
+                        is_pageable(transfer) ? ", pinned memory" : "", beside, calls));
 }
 
 static void migrations(const struct finding *finding) {
