@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """However a process ends, its result is right, nothing hangs, and what is missing is said."""
 import os
+import re
 import signal
 
 from device import fine, on_device, says, whole
@@ -230,6 +231,27 @@ def copies_of_nobody():
     run, report = device("unseen")
     equal("copies", report["transfers"]["h2d"]["count"], 2)
     equal("records without a call", report["cuda"]["unmatched"], 2)
+
+
+@timed
+def five_lines_as_the_report():
+    """Of a program that was started with LD_PRELOAD alone."""
+    pattern = (rb"DSL ([0-9.]+) s [0-9.]+ %, framework ([0-9.]+) s [0-9.]+ %, "
+               rb"transfer (?:about )?([0-9.]+) s")
+    for mode, subject in (("full", "kernels"), ("full", "async"), ("wrappers", "pageable")):
+        run = on_device(["cuda_device", subject],
+                        env={"BATTPROF_QUIET": None, "BATTPROF_CUDA": mode})
+        fine(run)
+        said = re.search(pattern, re.sub(rb"\s*\nbattprof:\s+", b" ", run.stderr))
+        check(said, "no transfer in %r" % run.stderr)
+        categories = run.report()["categories"]
+        for name, got in zip(("dsl", "framework", "transfer"), map(float, said.groups())):
+            want = categories[name]["thread_s"]
+            check(abs(got - want) <= 0.03 * run.took + 0.001, "%s, %s: %s %.3f s, the report has %.3f"
+                  % (mode, subject, name, got, want))
+    run = on_device(["cuda_device", "async"],
+                    env={"BATTPROF_QUIET": None, "BATTPROF_CUDA": "wrappers"})
+    check(b"transfer not known" in run.stderr, "%r" % run.stderr)
 
 
 @case
