@@ -3,7 +3,7 @@
  * Copies by calls (target, source, bytes, ...) with the direction in the fourth argument or in the
  * function's name, which return 0 if all is well. One that is like one before, by the same call
  * path and of about the same size, takes what a call of any function takes, some comparisons before
- * it and some additions after it, all in stub.S: one sample counts all that are alike
+ * it and some additions after it, all in stub_copy.S: one sample counts all that are alike
  * (BP_SAMPLE_COPIES). Others are counted here, and told to their source.
  */
 #ifndef BP_INTERPOSE_COPY_H
@@ -25,8 +25,8 @@ _Static_assert(BP_STUB_COPY & 1, "addresses are even");
 #define BP_COPY_RBX 48
 #define BP_COPY_RBP 56
 
-/* What stub.S keeps on the stack while such a call is closed in C: the caller's registers and the
- * result. */
+/* What stub_copy.S keeps on the stack while such a call is closed in C: the caller's registers and
+ * the result. */
 struct bp_copy_frame {
     uint64_t rbx, rbp, r12, r13, r14, r15;
     uint64_t rax;
