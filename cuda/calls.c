@@ -76,6 +76,12 @@ static enum bp_captured who_captures(const struct bp_cuda_thread *own) {
                                                                  : BP_NOT_CAPTURED;
 }
 
+/* Whether something is copied, and now: a transfer that has a place in the program. */
+static int has_place(const struct bp_open_call *call) {
+    return call->copy.bytes > 0 && call->copy.direction != BP_COPY_ON_HOST &&
+           !may_be_captured(call->class);
+}
+
 /* Until its record comes, or should none come: see asked.c. */
 static void ask(struct bp_cuda_thread *own, struct bp_open_call *call) {
     struct bp_slot *slot = bp_slot_get(call->slot);
@@ -90,7 +96,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     call->node = ((const struct bp_node *)entry->node)->index;
     if (bp_cuda_is_copy(class)) {
         call->copy = bp_cuda_copy_of(class, arguments);
-        if (!may_be_captured(class)) /* else nothing is copied yet */
+        if (has_place(call))
             call->site = bp_source_site(bp_self, entry, call->copy.bytes);
     }
     if (bp_cuda.host_only) {
@@ -181,8 +187,11 @@ static void end_capture(struct bp_cuda_thread *own) {
         continue;
 }
 
-/* It was no copy after all. */
-static void forget_site(const struct bp_open_call *call) {
+/* It failed, or its addresses were both of the host: it was no transfer after all. */
+static void check_site(const struct bp_open_call *call, const uint64_t *result) {
+    int succeeded = result && (uint32_t)*result == 0;
+    if (!call->site || (succeeded && call->copy.direction != BP_COPY_ON_HOST))
+        return;
     __atomic_store_n(&call->site->count, call->site->count - 1, __ATOMIC_RELAXED);
     call->site->weight -= call->copy.bytes;
 }
@@ -235,17 +244,19 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
         return;
     uint32_t depth = own->depth - 1;
-    if (depth < BP_CUDA_NESTING && own->open[depth].site && (!result || (uint32_t)*result != 0))
-        forget_site(&own->open[depth]);
     if (bp_cuda.host_only) {
-        if (depth < BP_CUDA_NESTING)
+        if (depth < BP_CUDA_NESTING) {
             bp_host_leave(own, &own->open[depth], entry, now, result);
+            check_site(&own->open[depth], result);
+        }
         own->depth = depth;
         errno = saved;
         return;
     }
-    if (depth < BP_CUDA_NESTING)
+    if (depth < BP_CUDA_NESTING) {
         close_call(own, &own->open[depth], result);
+        check_site(&own->open[depth], result);
+    }
     begin_change(own);
     if (depth < BP_CUDA_NESTING)
         queue_call(own, &own->open[depth], entry, now);

@@ -87,7 +87,7 @@ void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
     int succeeded = result && (uint32_t)*result == 0;
     if (bp_cuda_is_copy(call->class) && succeeded) {
         bp_cuda_copy_resolve(&call->copy);
-        if (call->copy.direction >= 0)
+        if (call->copy.direction >= 0 && call->copy.bytes > 0)
             add_copy(own, call, entry, now);
         else if (call->copy.direction == BP_COPY_UNTOLD)
             __atomic_add_fetch(&bp_sums.collector->untold_copies, 1, __ATOMIC_RELAXED);

@@ -54,11 +54,9 @@ static struct bp_copy_known *take_room(struct bp_copies *copies) {
 
 static void set_key(struct bp_copy_known *known, const struct bp_entry *entry, uint64_t told,
                     const struct bp_trail *trail) {
-    unsigned bucket = bp_size_bucket(bytes_of(told));
     known->sp = trail->sp;
     known->node = entry->node;
-    known->low = bucket ? UINT64_C(1) << bucket : 0;
-    known->range = bucket ? known->low : 2;
+    known->low = known->range = UINT64_C(1) << bp_size_bucket(bytes_of(told));
     known->mask = told & BP_STUB_TOLD ? UINT32_MAX : 0;
     known->kind = kind_of(told) & known->mask;
     known->generation = trail->generation;
@@ -115,6 +113,8 @@ static void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy
     struct bp_copies *copies = local->copies && !local->copies->busy ? local->copies : NULL;
     struct bp_copy copy = {(uint32_t)(told & ~BP_STUB_TOLD) >> 16, kind_of(told), bytes_of(told)};
     struct bp_copy_sums sums = {.transfer = NULL};
+    if (copy.bytes == 0)
+        return; /* the device has nothing to do, and no record would tell of it */
     bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);
     if (copies)
         copies->busy = 1;
