@@ -149,8 +149,10 @@ static void announce_hooks(void) {
     bp_process_init();
     bp_task_init(bp_config_variable("BATTPROF_TASKS"));
     bp_nvtx_init();
-    bp_cuda_init(bp_config_variable("BATTPROF_CUDA"),
-                 bp_config_variable("BATTPROF_CUDA_HASH") != NULL);
+    const char *cuda = bp_config_variable("BATTPROF_CUDA");
+    bp_cuda_init(cuda, bp_config_variable("BATTPROF_CUDA_HASH") != NULL);
+    if (cuda && strcmp(cuda, "off") == 0)
+        header->flags |= BP_NO_CUDA;
 }
 
 static void note_rate(struct bp_header *header) {

@@ -50,6 +50,7 @@ enum bp_process_state {
 #define BP_LOST_STUBS 0x20u /* more functions than stubs: the rest was not hooked */
 #define BP_LOST_TREE 0x40u  /* could not join the wall page: its part of the wall is unknown */
 #define BP_OFF 0x80u        /* the profiler switched itself off; `reason` says why */
+#define BP_NO_CUDA 0x100u   /* calls of CUDA were not to be recorded (`run --cuda=off`) */
 
 /* The same instant on three clocks. */
 struct bp_clock_pair {

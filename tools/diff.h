@@ -6,6 +6,7 @@
  * must not make all others look slower.
  *
  *     diff_collect.c   rows and values from the models
+ *     diff_mode.c      what cannot be compared where CUDA was recorded in different ways
  *     diff_compare.c   the speed of the machine, the spread, the verdict
  *     diff_text.c, diff_json.c
  *     diff.c           the command
@@ -56,6 +57,10 @@ struct bp_diff_row {
     struct bp_diff_value *values;       /* by run */
     bool in_old;
     bool in_new;
+    bool cuda;    /* a CUDA call, or a group with some */
+    bool on_host; /* copies without device records: the time of their calls */
+    bool other;   /* its time means something else on the other side: not compared */
+    bool unseen;  /* one side cannot see it: nor is its number */
     /* The verdict. Means over the runs of a side, as measured. */
     double old_s;
     double new_s;
@@ -80,7 +85,11 @@ struct bp_diff_side {
     const char *path;
     uint64_t began_ns;
     uint32_t count;
+    int cuda; /* enum bp_collector_mode: what its runs tell of CUDA; BP_DIFF_NO_CUDA */
 };
+
+/* No CUDA was used: comparable with anything. */
+#define BP_DIFF_NO_CUDA (-1)
 
 struct bp_diff {
     struct bp_diff_side old_side;
@@ -117,6 +126,13 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
                             const struct bp_rules *rules, struct bp_error *error);
 void bp_diff_free(struct bp_diff *diff);
 
+/* Marks rows that cannot be compared. */
+void bp_diff_mark_modes(struct bp_diff *diff);
+/* A sentence about them; false if the sides tell the same of CUDA. */
+bool bp_diff_describe_modes(const struct bp_diff *diff, char *text, size_t size);
+/* "full"; NULL without CUDA. */
+const char *bp_diff_mode_name(int mode);
+
 void bp_diff_compare(struct bp_diff *diff, bool same_speed);
 
 static inline bool bp_diff_differs(const struct bp_diff_row *row) {
@@ -128,10 +144,16 @@ void bp_diff_name(const struct bp_diff_row *row, char *text, size_t size);
 
 /* Of two single runs: how much of a function's time, the mean of both, may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
-/* The same as parts of OLD's time: a function that takes up to so much more, or less, in NEW does
- * not differ. The first is infinite where nothing would be enough. */
-double bp_diff_chance_slower(const struct bp_diff *diff);
-double bp_diff_chance_faster(const struct bp_diff *diff);
+/* Times on a device follow no CPU. */
+static inline bool bp_diff_on_device(const struct bp_diff_row *row) {
+    return row->kind == BP_DIFF_KERNEL || (row->kind == BP_DIFF_TRANSFER && !row->on_host);
+}
+/* The same of what is on a device. */
+#define BP_DIFF_DEVICE_SPREAD 0.15
+/* The same as parts of OLD's time, by that spread: a function that takes up to so much more, or
+ * less, in NEW does not differ. The first is infinite where nothing would be enough. */
+double bp_diff_chance_slower(double spread);
+double bp_diff_chance_faster(double spread);
 
 /* The first row of the kind, NULL without. */
 const struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind);

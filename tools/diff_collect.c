@@ -55,6 +55,7 @@ static struct bp_diff_row *put(struct collector *collector, enum bp_diff_kind ki
     row->name = name;
     row->function = function;
     row->category = function ? function->category : BP_FRAMEWORK;
+    row->cuda = function && function->cuda;
     row->values = bp_alloc(diff->run_count, sizeof(*row->values));
     return row;
 }
@@ -137,6 +138,8 @@ static void add_group_part(struct collector *collector, uint32_t run, const stru
     struct bp_diff_value whole = {0};
     if (function->kind == BP_FUNC_WAIT)
         return;
+    if (function->cuda)
+        put_row(collector, BP_DIFF_GROUP, group->name, NULL)->cuda = true;
     if (part->kind != BP_PART_EXACT) {
         add_sampled_part(&put_row(collector, BP_DIFF_GROUP, group->name, NULL)->values[run], part);
         return;
@@ -181,23 +184,39 @@ static double wall_rate(double wall_s, double thread_s) {
     return thread_s > 0 ? wall_s / thread_s : 0;
 }
 
+/* Without device records it is the time of calls, which lose their CPU as others do. */
+static void add_copies(struct bp_diff_row *row, const struct bp_diff_run *run, uint32_t number,
+                       const struct bp_model_transfer *transfer) {
+    struct bp_diff_value *value = &row->values[number];
+    const struct bp_model *model = run->model;
+    double rate = wall_rate(model->category_s[BP_TRANSFER], model->category_thread_s[BP_TRANSFER]);
+    double least_s = 0;
+    double most_s = 0;
+    if (transfer->flags & BP_TRANSFER_HOST_ONLY && transfer->exposed_s > 0) {
+        row->on_host = true;
+        if (transfer->call != BP_NO_FUNCTION)
+            find_lost(run, &model->functions[transfer->call], transfer->exposed_s, &least_s,
+                      &most_s);
+    }
+    value->s += transfer->exposed_s;
+    value->likely_s += transfer->exposed_s - (least_s + most_s) / 2;
+    value->doubt_s += (most_s - least_s) / 2;
+    value->fixed_s += transfer->exposed_s;
+    value->wall_s += transfer->exposed_s * rate;
+    value->count += transfer->count;
+    value->bytes += transfer->bytes;
+}
+
 static void add_transfers(struct collector *collector, uint32_t run) {
     static const char *const names[] = {"host to device", "device to host", "within a device",
                                         "between devices", "memset"};
-    const struct bp_model *model = collector->diff->runs[run].model;
-    double rate = wall_rate(model->category_s[BP_TRANSFER], model->category_thread_s[BP_TRANSFER]);
-    for (uint32_t i = 0; i < model->transfer_count; i++) {
-        const struct bp_model_transfer *transfer = &model->transfers[i];
+    const struct bp_diff_run *from = &collector->diff->runs[run];
+    for (uint32_t i = 0; i < from->model->transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &from->model->transfers[i];
         const char *name = names[transfer->direction < 5 ? transfer->direction : 4];
         struct bp_diff_row *row = put_row(collector, BP_DIFF_TRANSFER, name, NULL);
-        struct bp_diff_value *value = &row->values[run];
         row->category = BP_TRANSFER;
-        value->s += transfer->exposed_s;
-        value->likely_s += transfer->exposed_s;
-        value->fixed_s += transfer->exposed_s;
-        value->wall_s += transfer->exposed_s * rate;
-        value->count += transfer->count;
-        value->bytes += transfer->bytes;
+        add_copies(row, from, run, transfer);
     }
 }
 
@@ -329,6 +348,7 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
         add_run(&collector, i);
     settle_presence(diff);
     join_moved(diff);
+    bp_diff_mark_modes(diff);
     bp_table_fini(&collector.table);
     free(collector.key);
     return diff;

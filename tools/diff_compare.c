@@ -188,13 +188,11 @@ double bp_diff_relative_spread(const struct bp_diff *diff) {
 }
 
 /* The difference is compared with a part of the mean of both times. */
-double bp_diff_chance_slower(const struct bp_diff *diff) {
-    double spread = bp_diff_relative_spread(diff);
+double bp_diff_chance_slower(double spread) {
     return spread < 2 ? (2 + spread) / (2 - spread) - 1 : INFINITY;
 }
 
-double bp_diff_chance_faster(const struct bp_diff *diff) {
-    double spread = bp_diff_relative_spread(diff);
+double bp_diff_chance_faster(double spread) {
     return spread < 2 ? 1 - (2 - spread) / (2 + spread) : 1;
 }
 
@@ -203,7 +201,7 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
     double s = (old_side->mean_s * scale + new_side->mean_s) / 2;
     double doubt_s = COST_DOUBT * (old_side->cost_s * scale + new_side->cost_s) / 2 +
                      fabs(new_side->cost_s - old_side->cost_s * scale);
-    bool on_device = row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
+    bool on_device = bp_diff_on_device(row);
     if (!on_device) /* some of what CUDA takes is the CPU's all the same */
         doubt_s += new_side->fixed_s * fabs(1 / diff->slowness - 1);
     if (diff->run_count > 2) {
@@ -213,7 +211,7 @@ static double spread_of(const struct bp_diff *diff, const struct bp_diff_row *ro
             single_s = diff->scatter * s / 2;
         return SIGMAS * single_s * sqrt(runs) + FLOOR_REPEATED * s + doubt_s + floor_s(diff);
     }
-    double relative = on_device ? FLOOR_SINGLE : bp_diff_relative_spread(diff);
+    double relative = on_device ? BP_DIFF_DEVICE_SPREAD : bp_diff_relative_spread(diff);
     return relative * s + old_side->noise_s * scale + new_side->noise_s + doubt_s + floor_s(diff);
 }
 
@@ -246,7 +244,7 @@ static void set_change(struct bp_diff_row *row, const struct side *old_side,
     bool few = row->count_differs && !row->time_differs && row->in_old && row->in_new &&
                scale < FEW_MORE && scale * FEW_MORE > 1 && fabs(explained) <= row->spread_s;
     row->change_s = row->even_s - row->old_s;
-    if (!bp_diff_differs(row))
+    if (!bp_diff_differs(row) || row->other)
         row->wall_change_s = 0;
     else if (row->kind == BP_DIFF_KERNEL)
         row->wall_change_s = new_side->wall_s - old_side->wall_s;
@@ -267,10 +265,10 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
     row->even_s = even_new(diff, &old_side, &new_side);
     row->old_count = old_side.count;
     row->new_count = new_side.count;
-    row->count_differs =
-        old_side.same_count && new_side.same_count && old_side.count != new_side.count;
+    row->count_differs = !row->unseen && old_side.same_count && new_side.same_count &&
+                         old_side.count != new_side.count;
     row->spread_s = spread_of(diff, row, &old_side, &new_side, scale);
-    row->time_differs = fabs(per_call_s) > row->spread_s;
+    row->time_differs = !row->other && fabs(per_call_s) > row->spread_s;
     set_change(row, &old_side, &new_side, scale);
 }
 

@@ -40,6 +40,8 @@ static json_t *make_row(const struct bp_diff_row *row) {
     }
     json_object_set_new(object, "time_differs", json_boolean(row->time_differs));
     json_object_set_new(object, "calls_differ", json_boolean(row->count_differs));
+    if (row->other)
+        json_object_set_new(object, "time_compared", json_false());
     return object;
 }
 
@@ -51,6 +53,8 @@ static json_t *make_side(const struct bp_diff_side *side, const struct bp_diff_r
     bp_json_set_text(object, "command", runs[0].model->command);
     bp_json_set(object, "began", (double)side->began_ns * 1e-9);
     bp_json_set_count(object, "runs", side->count);
+    const char *cuda = bp_diff_mode_name(side->cuda);
+    json_object_set_new(object, "cuda", cuda ? json_string(cuda) : json_null());
     for (uint32_t i = 0; i < side->count; i++) {
         json_array_append_new(walls, json_real(runs[i].model->wall_s));
         json_array_append_new(slowness, json_real(runs[i].slowness));
@@ -80,6 +84,15 @@ static json_t *make_differences(const struct bp_diff *diff) {
     return list;
 }
 
+static void set_chance(json_t *root, const struct bp_diff *diff) {
+    double spread = bp_diff_relative_spread(diff);
+    if (diff->run_count != 2)
+        return;
+    if (!isinf(bp_diff_chance_slower(spread)))
+        bp_json_set(root, "chance_slower_pct", 100 * bp_diff_chance_slower(spread));
+    bp_json_set(root, "chance_faster_pct", 100 * bp_diff_chance_faster(spread));
+}
+
 int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     static const struct {
         const char *key;
@@ -95,10 +108,7 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     bp_json_set(root, "slowness", diff->slowness);
     bp_json_set_count(root, "slowness_functions", diff->alike);
     bp_json_set(root, "scatter_pct", 100 * diff->scatter);
-    if (diff->run_count == 2 && !isinf(bp_diff_chance_slower(diff)))
-        bp_json_set(root, "chance_slower_pct", 100 * bp_diff_chance_slower(diff));
-    if (diff->run_count == 2)
-        bp_json_set(root, "chance_faster_pct", 100 * bp_diff_chance_faster(diff));
+    set_chance(root, diff);
     bp_json_set(root, "net_wall_change_s", diff->net_s);
     bp_json_set(root, "net_wall_change_pct", 100 * bp_diff_part(diff));
     json_object_set_new(root, "differences", make_differences(diff));
@@ -109,6 +119,9 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
 
 int bp_diff_csv(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     const char *by = settings->by;
+    char modes[400];
+    if (bp_diff_describe_modes(diff, modes, sizeof(modes)))
+        bp_note("%s", modes);
     json_t *list = by ? NULL : make_differences(diff);
     for (int kind = 0; by && kind < BP_DIFF_KINDS; kind++)
         if (strcmp(by, kind_names[kind]) == 0)

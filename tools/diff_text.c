@@ -135,20 +135,39 @@ static void print_lost(const struct bp_page *page, const struct bp_diff *diff) {
     bp_page_wrap(page, line, 0);
 }
 
+static void print_modes(const struct bp_page *page, const struct bp_diff *diff) {
+    char line[400];
+    if (bp_diff_describe_modes(diff, line, sizeof(line)))
+        bp_page_wrap(page, line, 0);
+}
+
+static bool has_device(const struct bp_diff *diff) {
+    for (uint32_t i = 0; i < diff->row_count; i++)
+        if (bp_diff_on_device(&diff->rows[i]) && !diff->rows[i].other)
+            return true;
+    return false;
+}
+
 /* What could not have been seen. */
 static void print_spread(const struct bp_page *page, const struct bp_diff *diff) {
     char line[400];
+    char device[100] = "";
+    double spread = bp_diff_relative_spread(diff);
+    if (has_device(diff))
+        snprintf(device, sizeof(device), ", +%.0f %% or -%.0f %% of a device's,",
+                 100 * bp_diff_chance_slower(BP_DIFF_DEVICE_SPREAD),
+                 100 * bp_diff_chance_faster(BP_DIFF_DEVICE_SPREAD));
     if (diff->run_count > 2)
         snprintf(line, sizeof(line), "The spread is that of %u runs.", diff->run_count);
-    else if (isinf(bp_diff_chance_slower(diff)))
+    else if (isinf(bp_diff_chance_slower(spread)))
         snprintf(line, sizeof(line),
                  "Two single runs that differ in everything: no change of a function's time can be "
                  "told from chance.");
     else
         snprintf(line, sizeof(line),
-                 "Two single runs: up to +%.0f %% or -%.0f %% of a function's time is taken for "
+                 "Two single runs: up to +%.0f %% or -%.0f %% of a function's time%s is taken for "
                  "chance.",
-                 100 * bp_diff_chance_slower(diff), 100 * bp_diff_chance_faster(diff));
+                 100 * bp_diff_chance_slower(spread), 100 * bp_diff_chance_faster(spread), device);
     bp_page_wrap(page, line, 0);
 }
 
@@ -371,6 +390,7 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
                new_date);
     fputc('\n', out);
     print_headline(&page, diff, old_date, new_date);
+    print_modes(&page, diff);
     print_machine(&page, diff);
     print_lost(&page, diff);
     if (!(bp_diff_unclear(diff) > 0))

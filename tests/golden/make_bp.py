@@ -18,7 +18,7 @@ BUCKETS = 96
 NONE = 0xFFFFFFFF
 STATES = {"running": 0, "exited": 1, "execed": 2}
 FLAGS = {"tree": 1, "session": 2, "late": 4, "forked": 8, "lost_disk": 16, "lost_stubs": 32,
-         "lost_tree": 64, "off": 128}
+         "lost_tree": 64, "off": 128, "no_cuda": 256}
 KINDS = {"root": 0, "call": 1, "wait": 2, "io": 3, "folded": 4}
 STRINGS, OBJECTS, FUNCS, THREADS, NODES, ENTRIES, REAPED, TREE = range(1, 9)
 OBJECT_FLAGS = {"hooked": 1, "late": 2, "gone": 4, "main": 8}
