@@ -115,9 +115,11 @@ struct bp_model_thread {
     double wall_s;
     double idle_s;     /* wall with no busy thread that it ended */
     double own_idle_s; /* of that, known to be in its waits */
-    double all_wait_s; /* of waiting_s, while no thread was busy; -1: not known */
-    double blocked_s;  /* busy by what we saw, blocked by its CPU clock */
-    bool has_clocks;   /* false: blocked_s is not known */
+    double all_wait_s; /* of waiting_s, while no thread was busy; -1: only its bounds are known */
+    double all_wait_least_s; /* these; -1: nor are they */
+    double all_wait_most_s;
+    double blocked_s; /* busy by what we saw, blocked by its CPU clock */
+    bool has_clocks;  /* false: blocked_s is not known */
 };
 
 struct bp_coverage {
@@ -231,8 +233,8 @@ struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rule
                                    const struct bp_task_wishes *wishes, struct bp_error *error);
 void bp_model_free(struct bp_model *model);
 
-/* all_wait_s of all threads; -1 if it is not known of all. */
-double bp_model_all_wait(const struct bp_model *model);
+/* all_wait_s of all threads, or what it is at most; -1 if nothing is known. */
+double bp_model_all_wait(const struct bp_model *model, bool *exact);
 
 /* The command to be pasted into a shell; "COMMAND" if it is too long or not known so well. */
 const char *bp_model_again(const struct bp_model *model);

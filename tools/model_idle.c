@@ -57,30 +57,43 @@ void bp_model_share_idle(struct bp_model *model) {
 /* Of a thread's waits, how much of what is told of them may be in doubt. */
 #define DOUBT 0.05
 
-static double all_wait(const struct bp_model *model, uint32_t number) {
-    const struct bp_model_thread *thread = &model->thread_list[number];
+/* While it was away, before it began or after its end, anything from none to all of the idle time
+ * may have passed: when the wall was idle is not recorded. */
+static void find_all_wait(const struct bp_model *model, uint32_t number) {
+    struct bp_model_thread *thread = &model->thread_list[number];
     double waited_s = waited(model, number);
     double most_s = waited_s < model->idle_s ? waited_s : model->idle_s;
     double away_s = model->wall_s - model->start_s - thread->lifetime_s;
     double least_s = model->idle_s - (away_s > 0 ? away_s : 0);
     if (least_s < thread->idle_s)
         least_s = thread->idle_s;
-    return most_s - least_s > DOUBT * waited_s ? -1 : most_s;
+    if (least_s > most_s)
+        least_s = most_s;
+    thread->all_wait_s = most_s - least_s > DOUBT * waited_s ? -1 : most_s;
+    thread->all_wait_least_s = least_s;
+    thread->all_wait_most_s = most_s;
 }
 
 /* Several pages are several runs, and of tasks that are left out nobody knows. */
 void bp_model_find_all_wait(struct bp_model *model) {
     bool known = model->work->tree_count == 1 && model->task_summary.dropped == 0;
-    for (uint32_t i = 0; i < model->thread_count; i++)
-        model->thread_list[i].all_wait_s = known ? all_wait(model, i) : -1;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        struct bp_model_thread *thread = &model->thread_list[i];
+        thread->all_wait_s = thread->all_wait_least_s = thread->all_wait_most_s = -1;
+        if (known)
+            find_all_wait(model, i);
+    }
 }
 
-double bp_model_all_wait(const struct bp_model *model) {
+double bp_model_all_wait(const struct bp_model *model, bool *exact) {
     double sum_s = 0;
+    *exact = true;
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        if (model->thread_list[i].all_wait_s < 0)
+        const struct bp_model_thread *thread = &model->thread_list[i];
+        if (thread->all_wait_most_s < 0)
             return -1;
-        sum_s += model->thread_list[i].all_wait_s;
+        *exact &= thread->all_wait_s >= 0;
+        sum_s += thread->all_wait_most_s;
     }
     return sum_s;
 }

@@ -253,12 +253,16 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
 
 /* Of threads that wait for work while others have some, the wall has nothing. */
 static void print_waits_of_others(const struct bp_page *page, const struct bp_model *model) {
-    double all_s = bp_model_all_wait(model);
+    bool exact;
+    double all_s = bp_model_all_wait(model, &exact);
     double others_s = model->waiting_s - all_s;
     if (all_s < 0 || others_s < LEAST_OTHERS * model->waiting_s)
         return;
     fputs("    ", page->out);
-    bp_page_left(page, "of it while other threads were busy", LABEL - 2);
+    bp_page_left(page,
+                 exact ? "of it while other threads were busy"
+                       : "of it while other threads were busy, at least",
+                 LABEL - 2);
     end_with_time(page, others_s, 0);
 }
 

@@ -186,6 +186,9 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "waiting_s", thread->waiting_s);
         json_object_set_new(object, "all_wait_s",
                             thread->all_wait_s < 0 ? json_null() : json_real(thread->all_wait_s));
+        json_object_set_new(object, "all_wait_least_s",
+                            thread->all_wait_least_s < 0 ? json_null()
+                                                         : json_real(thread->all_wait_least_s));
         bp_json_set(object, "io_s", thread->io_s);
         bp_json_set(object, "cpu_s", thread->cpu_s);
         bp_json_set(object, "wall_s", thread->wall_s);

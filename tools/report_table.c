@@ -132,6 +132,19 @@ static bool has_transfer(const struct bp_model *model) {
     return model->category_thread_s[BP_TRANSFER] > 0;
 }
 
+/* Else what it is at least; "-" if that is nothing. */
+static void cell_all_wait(const struct bp_page *page, const struct bp_model_thread *thread) {
+    char time[32];
+    char text[40];
+    if (thread->all_wait_s >= 0 || !(thread->all_wait_least_s > 0)) {
+        cell_time(page, thread->all_wait_s, 9);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s%s", page->utf8 ? "≥" : ">",
+             bp_page_time(page, thread->all_wait_least_s, time));
+    bp_page_right(page, text, 9);
+}
+
 static void thread_row(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_model_thread *thread) {
     char name[64];
@@ -146,7 +159,7 @@ static void thread_row(const struct bp_page *page, const struct bp_model *model,
     if (has_transfer(model))
         cell_time(page, thread->category_s[BP_TRANSFER], 9);
     cell_time(page, thread->waiting_s, 9);
-    cell_time(page, thread->all_wait_s, 9); /* "-" if it is not known */
+    cell_all_wait(page, thread);
     cell_share(page, thread_wall(thread), model->wall_s);
 }
 
