@@ -105,3 +105,15 @@ int bp_sim_last_error(bool clear) {
         own.last_error = 0;
     return error;
 }
+
+const struct bp_sim_error *bp_sim_error(int value) {
+    static const struct bp_sim_error errors[] = {
+#define X(value, name, text) {value, #name, text},
+#include "cuda/sim/errors.def"
+#undef X
+    };
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].value == value)
+            return &errors[i];
+    return NULL;
+}

@@ -105,22 +105,11 @@ API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
          bp_sim_properties(device) && bp_sim_properties(peer) ? 0 : cudaErrorInvalidDevice);
 }
 
-static const struct {
-    int value;
-    const char *name, *text;
-} errors[] = {
-#define X(value, name, text) {value, #name, text},
-#include "cuda/sim/errors.def"
-#undef X
-};
-
 /* The names are the runtime's. */
-static int describe_error(int error, const char **text, int name) {
-    *text = NULL;
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].value == error)
-            *text = name ? errors[i].name : errors[i].text;
-    return *text ? 0 : cudaErrorInvalidValue;
+static int describe_error(int value, const char **text, int name) {
+    const struct bp_sim_error *error = bp_sim_error(value);
+    *text = !error ? NULL : name ? error->name : error->text;
+    return error ? 0 : cudaErrorInvalidValue;
 }
 
 API int cuGetErrorString(int error, const char **text) {

@@ -25,13 +25,7 @@ API int cuMemFreeHost(void *memory) {
 
 static int copy(void *target, const void *source, size_t size, int direction, bool async,
                 bp_stream stream) {
-    struct bp_sim_copy copy = {.target = target,
-                               .source = source,
-                               .width = size,
-                               .height = 1,
-                               .depth = 1,
-                               .direction = direction,
-                               .async = async};
+    struct bp_sim_copy copy = bp_sim_row(target, source, size, direction, async);
     return bp_sim_copy(&copy, stream);
 }
 

@@ -9,13 +9,7 @@
 
 static int copy(void *target, const void *source, size_t size, int kind, bool async,
                 bp_stream stream) {
-    struct bp_sim_copy copy = {.target = target,
-                               .source = source,
-                               .width = size,
-                               .height = 1,
-                               .depth = 1,
-                               .direction = kind,
-                               .async = async};
+    struct bp_sim_copy copy = bp_sim_row(target, source, size, kind, async);
     return bp_sim_copy(&copy, stream);
 }
 

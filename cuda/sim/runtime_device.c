@@ -117,27 +117,14 @@ API int cudaPeekAtLastError(void) {
     return error;
 }
 
-static const struct {
-    int value;
-    const char *name, *text;
-} errors[] = {
-#define X(value, name, text) {value, #name, text},
-#include "cuda/sim/errors.def"
-#undef X
-};
-
-API const char *cudaGetErrorString(int error) {
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].value == error)
-            return errors[i].text;
-    return "unrecognized error code";
+API const char *cudaGetErrorString(int value) {
+    const struct bp_sim_error *error = bp_sim_error(value);
+    return error ? error->text : "unrecognized error code";
 }
 
-API const char *cudaGetErrorName(int error) {
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-        if (errors[i].value == error)
-            return errors[i].name;
-    return "unrecognized error code";
+API const char *cudaGetErrorName(int value) {
+    const struct bp_sim_error *error = bp_sim_error(value);
+    return error ? error->name : "unrecognized error code";
 }
 
 API int cudaDeviceGetAttribute(int *value, int which, int device) {

@@ -100,28 +100,20 @@ static int get_copy(const struct bp_sim_content *content, struct bp_cuda_copy3d 
 
 FUNCTIONS(MemcpyNode, struct bp_cuda_copy3d, record_copy_3d, get_copy)
 
-static struct bp_sim_copy copy_1d(void *target, const void *source, size_t size, int kind) {
-    return (struct bp_sim_copy){.target = target,
-                                .source = source,
-                                .width = size,
-                                .height = 1,
-                                .depth = 1,
-                                .direction = kind};
-}
 #define COPY_1D void *target, const void *source, size_t size, int kind
 
 API int cudaGraphAddMemcpyNode1D(NODE, COPY_1D) {
-    struct bp_sim_copy copy = copy_1d(target, source, size, kind);
+    struct bp_sim_copy copy = bp_sim_row(target, source, size, kind, true);
     CALL(cudaGraphAddMemcpyNode1D, record_copy(NEW, &copy));
 }
 
 API int cudaGraphMemcpyNodeSetParams1D(bp_node node, COPY_1D) {
-    struct bp_sim_copy copy = copy_1d(target, source, size, kind);
+    struct bp_sim_copy copy = bp_sim_row(target, source, size, kind, true);
     CALL(cudaGraphMemcpyNodeSetParams1D, record_copy(EXISTING, &copy));
 }
 
 API int cudaGraphExecMemcpyNodeSetParams1D(bp_graph executable, bp_node node, COPY_1D) {
-    struct bp_sim_copy copy = copy_1d(target, source, size, kind);
+    struct bp_sim_copy copy = bp_sim_row(target, source, size, kind, true);
     CALL(cudaGraphExecMemcpyNodeSetParams1D, record_copy(EXECUTABLE, &copy));
 }
 

@@ -131,6 +131,11 @@ BP_SIM_EXPORT void bp_sim_enter(struct bp_sim_call *call, const char *name, unsi
                                 unsigned driver);
 BP_SIM_EXPORT int bp_sim_leave(const struct bp_sim_call *call, int error);
 BP_SIM_EXPORT int bp_sim_last_error(bool clear);
+struct bp_sim_error {
+    int value;
+    const char *name, *text;
+};
+BP_SIM_EXPORT const struct bp_sim_error *bp_sim_error(int value); /* NULL: there is none such */
 /* The one who formats records; NULL for none. */
 BP_SIM_EXPORT void bp_sim_set_sink(void (*sink)(const struct bp_sim_record *record));
 
@@ -237,6 +242,17 @@ struct bp_sim_set {
     bool async;
     unsigned element; /* bytes of the value: 2, 4, else 1 */
 };
+/* A copy of one row. */
+static inline struct bp_sim_copy bp_sim_row(void *target, const void *source, size_t size,
+                                            int direction, bool async) {
+    return (struct bp_sim_copy){.target = target,
+                                .source = source,
+                                .width = size,
+                                .height = 1,
+                                .depth = 1,
+                                .direction = direction,
+                                .async = async};
+}
 BP_SIM_EXPORT int bp_sim_copy(const struct bp_sim_copy *copy, struct bp_sim_stream *stream);
 BP_SIM_EXPORT int bp_sim_set(const struct bp_sim_set *set, struct bp_sim_stream *stream);
 
