@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Advice on what is paid once per process: its start, and what it imports. Whose time is neither a
- * task's nor anything else that another process would not have to do again is the start's, from
- * exec and the loader to the interpreter's last garbage collection.
+ * Advice on what is paid once per process: its start, and what it imports or loads. Whose time is
+ * neither a task's nor anything else that another process would not have to do again is the
+ * start's, from exec and the loader to the interpreter's last garbage collection.
  */
 #include <math.h>
 #include <stdio.h>
@@ -161,9 +161,37 @@ static void advise_imports(struct bp_model *model, const struct bp_group *group)
                      sum > 0 ? "" : "; Python's own start is in it"));
 }
 
+/* An interpreter that was not looked into is one, too: it is in a program or library of its name.
+ */
+static bool runs_python(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if (model->functions[i].module[0])
+            return true;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->object_count; k++) {
+            const char *name = bp_base_name(bp_profile_string(profile, profile->objects[k].path));
+            if (strncmp(name, "python", 6) == 0 || strncmp(name, "libpython", 9) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Of dlopen alone nobody knows which calls load something for the first time. */
+static void advise_loading(struct bp_model *model, const struct bp_group *group) {
+    bp_advise_by_group(model, group, group->wall_s,
+                       bp_make_text("loading libraries with dlopen, in %u process%s",
+                                    model->pid_count, model->pid_count == 1 ? "" : "es"),
+                       bp_make_text("open a library once and keep it open: what dlclose unloads "
+                                    "the next dlopen has to load again"));
+}
+
 void bp_advise_process_start(struct bp_model *model) {
     const struct bp_group *group = bp_advise_group(model, BP_GROUP_IMPORT);
     advise_processes(model);
-    if (group)
+    if (group && runs_python(model))
         advise_imports(model, group);
+    else if (group)
+        advise_loading(model, group);
 }
