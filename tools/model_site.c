@@ -9,6 +9,7 @@
 
 #include "tools/memory.h"
 #include "tools/model_stack.h"
+#include "tools/page.h"
 #include "tools/symbols.h"
 
 struct sites {
@@ -18,6 +19,9 @@ struct sites {
     const struct bp_thread_work *work;
     const struct bp_stack_frame *frames;
     struct bp_table *table;
+    uint64_t copies;
+    uint64_t coarse; /* of them: without a line somewhere on their path */
+    uint32_t fine;   /* paths of the others */
 };
 
 static void add_step(struct bp_copy_site *site, struct bp_site_step step) {
@@ -98,6 +102,36 @@ static uint32_t caller_of(const struct sites *sites, uint32_t node) {
     return sites->work->function[node];
 }
 
+/* Of the interpreter no more than the function is ever kept; of others not, once a thread has too
+ * many frames. */
+static bool is_coarse(const struct sites *sites, uint32_t leaf) {
+    for (uint32_t i = leaf; i != BP_NO_FRAME; i = sites->thread->frames[i].parent)
+        if (sites->frames[i].code == BP_CODE_PROGRAM &&
+            sites->thread->frames[i].flags & BP_FRAME_FUNCTION)
+            return true;
+    return false;
+}
+
+static void count_sample(struct sites *sites, const struct bp_sample *sample) {
+    bool coarse = is_coarse(sites, sample->frame);
+    sites->copies += sample->count;
+    sites->coarse += coarse ? sample->count : 0;
+    sites->fine += !coarse;
+}
+
+static void note_coarse(struct bp_model *model, const struct sites *sites) {
+    char coarse[32];
+    char copies[32];
+    char fine[32];
+    if (sites->coarse)
+        bp_model_note(model,
+                      "%s of %s copies have places with functions, no lines, and copies from "
+                      "several lines of a function are one place: threads keep the lines of their "
+                      "first call paths only, %s here",
+                      bp_page_count(sites->coarse, coarse), bp_page_count(sites->copies, copies),
+                      bp_page_count(sites->fine, fine));
+}
+
 static void add_sample(const struct sites *sites, const struct bp_sample *sample) {
     struct bp_model *model = sites->model;
     struct bp_copy_site site = {.caller = caller_of(sites, sample->node),
@@ -138,8 +172,10 @@ static void read_thread(struct sites *sites, uint32_t number) {
     struct bp_stack_frame *frames = bp_stack_frames(sites->reader, sites->thread);
     sites->frames = frames;
     for (uint32_t i = 0; i < sites->thread->sample_count; i++)
-        if (is_copy(&sites->thread->samples[i]))
+        if (is_copy(&sites->thread->samples[i])) {
+            count_sample(sites, &sites->thread->samples[i]);
             add_sample(sites, &sites->thread->samples[i]);
+        }
     free(frames);
 }
 
@@ -153,12 +189,13 @@ static int compare_sites(const void *a, const void *b) {
 
 void bp_model_find_sites(struct bp_model *model) {
     struct bp_table table = {0};
+    struct sites sites = {.model = model, .table = &table};
     for (uint32_t process = 0; process < model->process_count; process++) {
         struct bp_stack_reader reader;
-        struct sites sites = {.model = model, .reader = &reader, .table = &table};
         if (!has_copies(model->processes[process].profile))
             continue;
         bp_stack_reader_init(&reader, model, process);
+        sites.reader = &reader;
         for (uint32_t i = 0; i < model->thread_count; i++)
             if (model->thread_list[i].process == process)
                 read_thread(&sites, i);
@@ -166,6 +203,7 @@ void bp_model_find_sites(struct bp_model *model) {
     }
     if (model->site_count)
         qsort(model->sites, model->site_count, sizeof(*model->sites), compare_sites);
+    note_coarse(model, &sites);
     bp_table_fini(&table);
 }
 

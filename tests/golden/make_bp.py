@@ -224,7 +224,8 @@ class Profile:
         self.chunks[where + 64:where + 64 + len(packed)] = packed
 
     def pack_frame(self, text, thread, leaf):
-        """py:NAME or py:NAME:LINE, LIBRARY+0xADDRESS, call:PATH/OF/NODE, cut:REASON"""
+        """py:NAME or py:NAME:LINE, LIBRARY+0xADDRESS, in:LIBRARY+0xADDRESS for a
+        function without a line, call:PATH/OF/NODE, cut:REASON"""
         kind, _, rest = text.partition(":")
         if kind == "py":
             name, _, line = rest.partition(":")
@@ -233,9 +234,10 @@ class Profile:
             return 2, 0, 0, self.nodes[thread, tuple(rest.split("/"))], 0
         if kind == "cut":
             return 3, 0, 0, TRUNCATIONS.index(rest), 0
-        library, _, address = text.partition("+")
+        library, _, address = (rest if kind == "in" else text).partition("+")
         base = int(self.objects[self.find_object(library)]["base"], 16) if library else 0
-        return 0, 1 if leaf else 0, base + int(address, 16), 0, 0
+        flags = 4 if kind == "in" else 1 if leaf else 0
+        return 0, flags, base + int(address, 16), 0, 0
 
     def pack_samples(self, thread, number):
         """Stacks are written from the outermost frame to the innermost."""
