@@ -40,9 +40,12 @@ static const char *library_of(const struct bp_func *func) {
     return slash ? slash + 1 : path;
 }
 
+/* As the built-in rules of the report have it: logging is kept in libdsl, not of it. */
 static int is_dsl(const struct bp_func *func) {
-    return func->kind == BP_FUNC_CALL &&
-           (func->flags & BP_FUNC_CHOSEN || strncmp(library_of(func), "libdsl", 6) == 0);
+    if (func->kind != BP_FUNC_CALL || func->flags & BP_FUNC_CHOSEN)
+        return func->kind == BP_FUNC_CALL;
+    return strncmp(library_of(func), "libdsl", 6) == 0 &&
+           strncmp(item(BP_STRINGS, func->name), "dsl_log_", 8) != 0;
 }
 
 static void add_self(struct sums *sums, uint32_t index, uint64_t self) {

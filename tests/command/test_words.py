@@ -60,6 +60,17 @@ class Words(CommandTest):
         self.battprof("run", "-q", "--device", "sim:t4", "true")
         self.assertIn("--device sim:t4 was not used: no process loaded libcudart.so", self.notes())
 
+    def test_the_library_alone_says_what_the_report_says(self):
+        """Logging inside the DSL is framework in both. The lines have the own cost in them."""
+        done = subprocess.run([os.environ["RUN_BATT"], "-c", "5", "--log"], cwd=self.directory,
+                              env=dict(self.environment, LD_PRELOAD=LIB), text=True,
+                              capture_output=True, check=True)
+        said = float(re.search(r"DSL [0-9.]+ s ([0-9.]+) %", done.stderr).group(1))
+        profile = re.search(r"battprof report (\S+)", done.stderr).group(1)
+        parts = json.loads(self.battprof("report", "--json", profile).out)["categories"]
+        share, own = parts["dsl"]["pct"], parts["profiler"]["pct"]
+        self.assertLess(abs(said - share), own + 2, (done.stderr, parts))
+
     def assert_fits(self, text):
         """80 columns, but for a path or a command to copy, and every line says whose it is."""
         for line in text.splitlines():
