@@ -118,14 +118,15 @@ def known_again():
     report = run.report()
     got = {d: (t["count"], t["bytes"]) for d, t in report["transfers"].items()}
     tens = 334 * 10 + 333 * 11 + 333 * 12
-    equal("h2d", got["h2d"], (2 * (3500 + 3), 2 * (3500 * 1000 + 500 * 7 + 15 * (1 << 30))))
+    equal("h2d", got["h2d"], (2 * (3500 + 1700 + 3),
+                               2 * (3500 * 1000 + 1700 * 40 + 500 * 7 + 15 * (1 << 30))))
     equal("d2h", got["d2h"], (2 * 1500, 2 * (tens + 500 * 7)))
     equal("d2d", got["d2d"], (2 * 1000, 2 * 5000))
     sizes = {}
     for row in report["transfer_list"]:
         for least, count in row["sizes"]:
             sizes[least] = sizes.get(least, 0) + count
-    equal("sizes", sizes, {4: 4000, 8: 2000, 256: 2000, 512: 2000, 1024: 2000, 1 << 32: 6})
+    equal("sizes", sizes, {4: 4000, 8: 2000, 32: 3400, 256: 2000, 512: 2000, 1024: 2000, 1 << 32: 6})
     sites = {}
     for site in report["copy_sites"]:
         name = ">".join(step["function"] for step in site["stack"][:2][::-1])
@@ -133,7 +134,9 @@ def known_again():
     for name, bytes in (("by_two_lines>upload", 1000), ("by_two_lines>upload", 2000),
                         ("by_another>upload", 500)):
         equal("%s of %d bytes" % (name, bytes), sites.get((name, bytes)), [1000, 1000])
-    equal("copies by all paths", sum(map(sum, sites.values())), 2 * 6003)
+    equal("lines that copy alike", sorted(sites.get(("by_three_lines>upload", 40), [])),
+          [200, 200, 500, 500, 1000, 1000])
+    equal("copies by all paths", sum(map(sum, sites.values())), 2 * (6003 + 1700))
 
 
 @case
