@@ -144,8 +144,8 @@ static uint64_t pause_ns(uint64_t now) {
     return part < SHORTEST_NS ? SHORTEST_NS : part < LONGEST_NS ? part : LONGEST_NS;
 }
 
-/* Its calls are over for now: a good moment, there may be no other. Migrations, and what others ask
- * for, come without a call of ours. */
+/* A pause in the program's calls is a good moment: it may be the last one. Migrations, and what
+ * others ask for, come without a call of ours. */
 static int is_due(uint64_t now) {
     uint32_t work = bp_slot_last();
     int quiet = work == state.seen;

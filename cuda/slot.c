@@ -110,7 +110,7 @@ static int is_passed(const struct bp_slot *slot) {
 
 /* How many records a graph's first launch will have is not known: it is over when none has come for
  * a while; a long while, if it is the last work there is and a thread waits. */
-static int is_quiet(struct bp_slot *slot, uint64_t limit) {
+static int end_if_quiet(struct bp_slot *slot, uint64_t limit) {
     uint64_t silence = state.waited_for && !is_passed(slot) ? PATIENCE_S * bp_cuda.ticks_per_s
                                                             : bp_cuda.ticks_per_s / GRAPH_PART;
     if (slot->class != BP_CUDA_GRAPH || !slot->time || slot->time + silence >= limit)
@@ -139,7 +139,7 @@ static int is_untold(const struct bp_slot *slot) {
 }
 
 static int is_over(struct bp_slot *slot, uint64_t limit) {
-    if (slot->state == BP_SLOT_DONE || is_quiet(slot, limit) ||
+    if (slot->state == BP_SLOT_DONE || end_if_quiet(slot, limit) ||
         (has_none(slot, limit) && (slot->captured || is_untold(slot))))
         return 1;
     if (slot->returned && is_passed(slot) &&
