@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The end of tools/check: logs of failed tests, reasons of skipped ones, and the one line that
-counts them all. Reads meson's testlog.json: one JSON object a line for each test."""
+counts them all. Reads meson's logs: one JSON object a line for each test. A test that a later log
+has once more counts as it ended there.
+
+check_summary.py BROKEN_STEPS LOG...    the summary
+check_summary.py --failed-timed LOG     the names of failed tests that compare times, for meson
+"""
 import json
 import os
 import sys
@@ -21,6 +26,21 @@ def load(path):
     return tests
 
 
+def failed_timed(path):
+    """meson writes "project:suite+suite / test"."""
+    for test in load(path):
+        suites, _, name = test["name"].partition(" / ")
+        if test["result"] not in PASSED | {"SKIP"} and "timed" in suites.rpartition(":")[2].split("+"):
+            print(name)
+
+
+def run_again(tests):
+    """Each test once, as it ended last; and those that ended otherwise before."""
+    last = {test["name"]: test for test in tests}
+    changed = [test for test in tests if test is not last[test["name"]]]
+    return list(last.values()), changed
+
+
 def print_failed(test, lines=80):
     print(f"\n--- {test['name']}: {test['result']} (status {test.get('returncode', '?')})")
     for stream in ("stdout", "stderr"):
@@ -35,13 +55,20 @@ def skip_reason(test):
 
 
 def main():
+    if sys.argv[1] == "--failed-timed":
+        return failed_timed(sys.argv[2])
     broken_steps = int(sys.argv[1])
-    tests = [test for path in sys.argv[2:] for test in load(path)]
+    tests, before = run_again([test for path in sys.argv[2:] for test in load(path)])
     skipped = [test for test in tests if test["result"] == "SKIP"]
     passed = [test for test in tests if test["result"] in PASSED]
     failed = [test for test in tests if test not in skipped and test not in passed]
-    for test in failed:
+    for test in before + failed:
         print_failed(test)
+    if before:
+        print("\nRun once more by itself:")
+    for test in before:
+        now = next(t["result"] for t in tests if t["name"] == test["name"])
+        print(f"  {test['name']}: {test['result']}, then {now}")
     if skipped:
         print("\nSkipped:")
     for test in skipped:
