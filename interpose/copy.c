@@ -16,9 +16,11 @@ static uint32_t kind_of(uint64_t told) {
     return (uint32_t)(told >> BP_COPY_SHIFT) & BP_COPY_KINDS;
 }
 
-/* Where the stub looks for copies by calls of that function from that place. */
-static struct bp_copy_known **place_of(struct bp_local *local, uint64_t node, uint64_t sp) {
-    uint64_t place = sp / BP_COPY_GRAIN + ((const struct bp_node *)node)->func;
+/* Where the stub looks for copies of that size from that place. */
+static struct bp_copy_known **place_of(struct bp_local *local, const struct bp_entry *entry,
+                                       uint64_t bytes) {
+    uint64_t place = entry->sp / BP_COPY_GRAIN + ((const struct bp_node *)entry->node)->func +
+                     entry->ret + BP_COPY_SIZE_STEP * bp_size_bucket(bytes);
     return &local->known[place % BP_COPY_PLACES];
 }
 
@@ -73,36 +75,45 @@ static int is_same(const struct bp_copy_known *a, const struct bp_copy_known *b)
     return 1;
 }
 
-/* They were known before an object was unloaded. */
-static int renew(struct bp_copy_known *first, const struct bp_copy_known *known) {
-    while (first && !is_same(first, known))
-        first = first->next;
-    if (first) {
-        first->sample = known->sample;
-        first->generation = known->generation;
+/* One that was known before an object was unloaded is known again. `last` is of a ring. */
+static int renew(struct bp_copy_known *last, const struct bp_copy_known *known) {
+    struct bp_copy_known *one = last;
+    while (one && !is_same(one, known))
+        one = one->next == last ? NULL : one->next;
+    if (one) {
+        one->sample = known->sample;
+        one->generation = known->generation;
     }
-    return first != NULL;
+    return one != NULL;
+}
+
+/* At any time a handler may go through the ring, and find another one there. */
+static void put(struct bp_copy_known *known) {
+    struct bp_copy_known *last = *known->place;
+    known->next = last ? last->next : known;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (last)
+        last->next = known;
+    *known->place = known;
 }
 
 /* The next copies like this one are the sample's. */
 static void learn(struct bp_local *local, const struct bp_entry *entry, uint64_t told,
                   const struct bp_copy_sums *sums, struct bp_sample *sample) {
     struct bp_copies *copies = local->copies;
-    struct bp_copy_known **place = place_of(local, entry->node, copies->trail.sp);
     struct bp_copy_known *known = take_room(copies);
     if (!known)
         return;
     set_key(known, entry, told, &copies->trail);
+    known->place = place_of(local, entry, bytes_of(told));
     known->waits = sums->waits;
     known->sample = sample;
     known->transfer = sums->transfer;
     set_times(known);
-    known->next = *place;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (renew(*place, known))
+    if (renew(*known->place, known))
         copies->used = (uint32_t)((char *)known - copies->room);
     else
-        *place = known;
+        put(known);
 }
 
 /* The first of its kind, or by a path that was not there before. */

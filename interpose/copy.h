@@ -20,8 +20,10 @@
 #define BP_COPY_BITS 29 /* of the bytes */
 _Static_assert(BP_STUB_COPY & 1, "addresses are even");
 
-/* How far below its stack pointer the stub leaves registers of the caller, for a trail that begins
- * with them. */
+/* How far below its stack pointer the stub leaves what it has no register for, and registers of the
+ * caller, for a trail that begins with them. */
+#define BP_COPY_NODE 32
+#define BP_COPY_FIRST 40
 #define BP_COPY_RBX 48
 #define BP_COPY_RBP 56
 
@@ -43,13 +45,14 @@ struct bp_copy_known {
     uint32_t mask, kind;        /* of the fourth argument; 0, 0: it tells nothing */
     uint32_t generation;        /* of the tables that the walk went by */
     uint32_t words_size;        /* in bytes */
-    struct bp_copy_known *next; /* at the same place in bp_local.known */
+    struct bp_copy_known *next; /* of a ring: those at the same place */
     uint64_t bytes;             /* of the call that is open */
     uint64_t min, span;         /* of the transfer's times, or of some */
     struct bp_sample *sample;
     struct bp_transfer *transfer;
-    uint64_t waits; /* as in bp_copy_sums */
-    uint64_t unused[3];
+    uint64_t waits;               /* as in bp_copy_sums */
+    struct bp_copy_known **place; /* in bp_local.known: the one of the ring that was found last */
+    uint64_t unused[2];
     struct bp_trail_word words[]; /* the trail, innermost first */
 };
 _Static_assert(sizeof(struct bp_copy_known) == 128, "two cache lines before the words");

@@ -49,7 +49,10 @@ int main(void) {
     PRINT("COPY_BITS", BP_COPY_BITS);
     PRINT("COPY_KINDS", BP_COPY_KINDS);
     PRINT("COPY_GRAIN_SHIFT", __builtin_ctz(BP_COPY_GRAIN));
+    PRINT("COPY_SIZE_STEP", BP_COPY_SIZE_STEP);
     PRINT("COPY_PLACES", BP_COPY_PLACES);
+    PRINT("COPY_NODE", BP_COPY_NODE);
+    PRINT("COPY_FIRST", BP_COPY_FIRST);
     PRINT("COPY_RBX", BP_COPY_RBX);
     PRINT("COPY_RBP", BP_COPY_RBP);
     PRINT("KNOWN_SP", offsetof(struct bp_copy_known, sp));
@@ -61,6 +64,7 @@ int main(void) {
     PRINT("KNOWN_GENERATION", offsetof(struct bp_copy_known, generation));
     PRINT("KNOWN_WORDS_SIZE", offsetof(struct bp_copy_known, words_size));
     PRINT("KNOWN_NEXT", offsetof(struct bp_copy_known, next));
+    PRINT("KNOWN_PLACE", offsetof(struct bp_copy_known, place));
     PRINT("KNOWN_BYTES", offsetof(struct bp_copy_known, bytes));
     PRINT("KNOWN_WAITS", offsetof(struct bp_copy_known, waits));
     PRINT("KNOWN_MIN", offsetof(struct bp_copy_known, min));

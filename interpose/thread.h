@@ -73,7 +73,8 @@ struct bp_stack;
 
 /* Copies that are known again (interpose/copy.h) are found by function and stack pointer. */
 #define BP_COPY_PLACES 256
-#define BP_COPY_GRAIN 16 /* of stack pointers */
+#define BP_COPY_GRAIN 16    /* of stack pointers */
+#define BP_COPY_SIZE_STEP 8 /* from one power of two to the next */
 
 /* What a thread needs and nobody reads after its death. */
 struct bp_local {
