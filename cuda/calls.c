@@ -97,7 +97,7 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     if (bp_cuda_is_copy(class)) {
         call->copy = bp_cuda_copy_of(class, arguments);
         if (has_place(call))
-            call->site = bp_source_site(bp_self, entry, call->copy.bytes);
+            call->site = bp_source_site(bp_self, entry, call->copy.bytes, call->copy.direction);
     }
     if (bp_cuda.host_only) {
         bp_host_enter(call);

@@ -108,7 +108,10 @@ void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const stru
                                 .class = copy->tag,
                                 .copy = bp_cuda_copy_of(copy->tag, &arguments)};
     const struct bp_host_sums *sums = own ? add_copy(own, &call, entry, now) : NULL;
-    if (sums)
-        *to = (struct bp_copy_sums){bp_sums_transfer_at(sums->transfer), sums->transfer,
-                                    (uint32_t)waits(&call)};
+    to->direction = call.copy.direction;
+    if (sums) {
+        to->transfer = bp_sums_transfer_at(sums->transfer);
+        to->number = sums->transfer;
+        to->waits = (uint32_t)waits(&call);
+    }
 }

@@ -123,7 +123,7 @@ static void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy
     struct bp_local *local = (struct bp_local *)thread->local;
     struct bp_copies *copies = local->copies && !local->copies->busy ? local->copies : NULL;
     struct bp_copy copy = {(uint32_t)(told & ~BP_STUB_TOLD) >> 16, kind_of(told), bytes_of(told)};
-    struct bp_copy_sums sums = {.transfer = NULL};
+    struct bp_copy_sums sums = {.direction = -1};
     if (copy.bytes == 0)
         return; /* the device has nothing to do, and no record would tell of it */
     bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);

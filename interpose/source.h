@@ -63,6 +63,7 @@ struct bp_copy_sums {
     struct bp_transfer *transfer; /* NULL: nowhere, they have to be told */
     uint32_t number;              /* of the transfer in the profile, which has a split for it */
     uint32_t waits;               /* the time of the call is that of the copy */
+    int direction;                /* enum bp_direction; negative if not known */
 };
 
 /* A source of calls: some exports of some libraries. Its functions run below stubs, on the calling
@@ -95,10 +96,10 @@ struct bp_source {
     void (*missing)(const char *path);
 };
 
-/* From `enter`: the call copies so many bytes. Keeps one stack per call path; what counts it, or
- * NULL. */
+/* From `enter`: the call copies so many bytes in that direction, negative if it does not say. Keeps
+ * one stack per call path and direction; what counts it, or NULL. */
 struct bp_sample *bp_source_site(struct bp_thread *thread, const struct bp_entry *entry,
-                                 uint64_t bytes);
+                                 uint64_t bytes, int direction);
 
 /* From `leave`, of a source that has `copied`: from now on this thread's copies can be known again.
  */

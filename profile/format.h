@@ -25,7 +25,7 @@
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
 /* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: BP_SAMPLE_COPIES;
- * 5: kind 22 */
+ * 5: kind 22, bp_sample.direction */
 #define BP_MINOR 5
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u

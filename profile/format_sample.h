@@ -61,10 +61,13 @@ enum bp_sample_kind {
 /* How often the thread was seen with this stack while `node` was its innermost intercepted call.
  * All fields up to `count` make the key. */
 struct bp_sample {
-    uint32_t node;     /* index among the thread's nodes; of a copy: that of the CUDA call */
-    uint32_t frame;    /* the leaf */
-    uint16_t kind;     /* enum bp_sample_kind */
-    uint8_t bucket;    /* COPIES: the size, as bp_size_bucket */
+    uint32_t node;  /* index among the thread's nodes; of a copy: that of the CUDA call */
+    uint32_t frame; /* the leaf */
+    uint16_t kind;  /* enum bp_sample_kind */
+    union {
+        uint8_t direction; /* COPY, since format 1.5: 1 + enum bp_direction; 0 if not told */
+        uint8_t bucket;    /* COPIES: the size, as bp_size_bucket; the transfer has a direction */
+    };
     uint8_t waits;     /* COPIES: 1 if the time of the call is that of the copy */
     uint32_t transfer; /* COPIES: its index */
     uint64_t count;

@@ -10,10 +10,11 @@
 #include "tools/text.h"
 
 static bool is_of(const struct bp_copy_site *site, const struct bp_model_transfer *transfer) {
-    return site->caller == transfer->caller && site->call == transfer->call && site->step_count > 0;
+    return site->caller == transfer->caller && site->call == transfer->call &&
+           bp_site_fits(site, transfer->direction) && site->step_count > 0;
 }
 
-/* A path does not say which way its call copies, nor from what memory; equal sums do. */
+/* A path does not say from what memory its call copies, nor always which way; equal sums do. */
 static const struct bp_copy_site *exact_site(const struct bp_model *model,
                                              const struct bp_model_transfer *transfer) {
     const struct bp_copy_site *found = NULL;
@@ -34,7 +35,8 @@ static bool same_function(const struct bp_site_step *a, const struct bp_site_ste
            strcmp(a->file, b->file) == 0;
 }
 
-/* Copies by this call that are not from the step's function, or not from its line. */
+/* Copies by this call in this direction that are not from the step's function, or not from its
+ * line. */
 static uint64_t count_others(const struct bp_model *model, const struct bp_model_transfer *transfer,
                              const struct bp_site_step *step, bool by_line) {
     uint64_t count = 0;

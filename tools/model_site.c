@@ -87,7 +87,7 @@ static char *make_key(const struct bp_copy_site *site, size_t *size) {
     FILE *out = open_memstream(&key, size);
     if (!out)
         return NULL;
-    fprintf(out, "%u %u", site->caller, site->call);
+    fprintf(out, "%u %u %u", site->caller, site->call, site->direction);
     for (uint32_t i = 0; i < site->step_count; i++)
         fprintf(out, "|%s.%s %s %s:%u", site->steps[i].module, site->steps[i].function,
                 site->steps[i].library, site->steps[i].file, site->steps[i].line);
@@ -132,10 +132,21 @@ static void note_coarse(struct bp_model *model, const struct sites *sites) {
                       bp_page_count(sites->fine, fine));
 }
 
+static uint32_t direction_of(const struct sites *sites, const struct bp_sample *sample) {
+    const struct bp_profile *profile = sites->model->processes[sites->reader->process].profile;
+    if (sample->kind == BP_SAMPLE_COPIES)
+        return sample->transfer < profile->transfer_count
+                   ? profile->transfers[sample->transfer].direction
+                   : BP_SITE_UNTOLD;
+    return sample->direction > 0 && sample->direction <= BP_DIRECTIONS ? sample->direction - 1u
+                                                                       : BP_SITE_UNTOLD;
+}
+
 static void add_sample(const struct sites *sites, const struct bp_sample *sample) {
     struct bp_model *model = sites->model;
     struct bp_copy_site site = {.caller = caller_of(sites, sample->node),
-                                .call = sites->work->function[sample->node]};
+                                .call = sites->work->function[sample->node],
+                                .direction = direction_of(sites, sample)};
     size_t size = 0;
     read_steps(sites, sample->frame, &site);
     char *key = make_key(&site, &size);

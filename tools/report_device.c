@@ -236,26 +236,14 @@ static void print_details(const struct bp_page *page, const struct bp_model *mod
     bp_page_wrap(page, text, 8);
 }
 
-/* A stack does not say which way its call copies: where one function calls the same for several
- * directions the places are told once. */
-static void print_sites(const struct bp_page *page, const struct bp_model *model,
-                        const struct row *rows, uint32_t count, uint32_t number) {
-    const struct row *row = &rows[number];
-    bool shared = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i == number || rows[i].sum.caller != row->sum.caller)
-            continue;
-        if (row->calls_differ || rows[i].calls_differ || rows[i].sum.call == row->sum.call) {
-            if (i < number) {
-                if (bp_report_has_sites(model, row->sum.caller))
-                    fputs("      its places are among those above\n", page->out);
-                return;
-            }
-            shared = true;
-        }
-    }
-    bp_report_sites(page, model, row->sum.caller,
-                    row->calls_differ || shared ? BP_NO_FUNCTION : row->sum.call, shared);
+/* A new array. */
+static struct bp_site_row *make_site_rows(const struct row *rows, uint32_t count) {
+    struct bp_site_row *keys = bp_alloc(count, sizeof(*keys));
+    for (uint32_t i = 0; i < count; i++)
+        keys[i] = (struct bp_site_row){rows[i].sum.caller,
+                                       rows[i].calls_differ ? BP_NO_FUNCTION : rows[i].sum.call,
+                                       rows[i].sum.direction};
+    return keys;
 }
 
 static void print_title(const struct bp_page *page, const char *text) {
@@ -269,6 +257,7 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
     bool by_function = strcmp(settings->by, "transfer") == 0;
     uint32_t count;
     struct row *rows = make_rows(model, by_function, &count);
+    struct bp_site_row *sites = make_site_rows(rows, count);
     if (count)
         print_title(page, "Transfers");
     else if (by_function)
@@ -282,11 +271,12 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
         print_row(page, model, &rows[i], label);
         if (by_function) {
             print_details(page, model, &rows[i]);
-            print_sites(page, model, rows, count, i);
+            bp_report_sites(page, model, sites, count, i);
         }
     }
     if (count > settings->top)
         fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);
+    free(sites);
     free(rows);
 }
 

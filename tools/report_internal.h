@@ -107,11 +107,15 @@ void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
 void bp_report_callers(const struct bp_model *model, const struct bp_caller *callers,
                        uint32_t count, double whole, char *text, size_t size);
 
-/* report_site.c: where the copies of a caller by a CUDA call, or by any, come from; `shared`: those
- * of other directions, too. */
-void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
-                     uint32_t call, bool shared);
-bool bp_report_has_sites(const struct bp_model *model, uint32_t caller);
+/* report_site.c: where the copies of a row come from, which is one of several. `call` may be
+ * BP_NO_FUNCTION: any. */
+struct bp_site_row {
+    uint32_t caller;
+    uint32_t call;
+    uint32_t direction;
+};
+void bp_report_sites(const struct bp_page *page, const struct bp_model *model,
+                     const struct bp_site_row *rows, uint32_t count, uint32_t number);
 /* report_device.c; each prints nothing where there is nothing. */
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model);
 void bp_report_transfers(const struct bp_page *page, const struct bp_model *model,

@@ -6,7 +6,7 @@
 #include "tools/json.h"
 #include "tools/report_json.h"
 
-static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "memset"};
+const char *const bp_report_json_directions[] = {"h2d", "d2h", "d2d", "p2p", "memset", "unknown"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
@@ -36,7 +36,7 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
     for (int i = 0; i < BP_DIRECTIONS; i++)
         if (device->best[i] > 0)
-            bp_json_set(best, directions[i], device->best[i] / 1e9);
+            bp_json_set(best, bp_report_json_directions[i], device->best[i] / 1e9);
     json_object_set_new(object, "best_gb_s", best);
     return object;
 }
@@ -71,7 +71,7 @@ static json_t *make_directions(const struct bp_model *model) {
     for (int i = 0; i < BP_DIRECTIONS; i++) {
         json_t *direction = json_object();
         set_sums(direction, &sums[i]);
-        json_object_set_new(object, directions[i], direction);
+        json_object_set_new(object, bp_report_json_directions[i], direction);
     }
     return object;
 }
@@ -90,7 +90,7 @@ static json_t *make_transfer(const struct bp_model *model,
                              const struct bp_model_transfer *transfer) {
     const struct bp_model_device *device = &model->devices[transfer->device];
     json_t *object = json_object();
-    bp_json_set_text(object, "direction", directions[transfer->direction]);
+    bp_json_set_text(object, "direction", bp_report_json_directions[transfer->direction]);
     set_function(object, "function", model, transfer->caller);
     set_function(object, "call", model, transfer->call);
     bp_json_set_count(object, "device", device->index);

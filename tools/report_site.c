@@ -42,26 +42,42 @@ static void print_site(const struct bp_page *page, const struct bp_copy_site *si
         fprintf(page->out, "        and %u more: --json\n", site->step_count - STEPS);
 }
 
-bool bp_report_has_sites(const struct bp_model *model, uint32_t caller) {
-    for (uint32_t i = 0; i < model->site_count; i++)
-        if (model->sites[i].caller == caller && model->sites[i].step_count > 0)
-            return true;
-    return false;
+static bool fits(const struct bp_copy_site *site, const struct bp_site_row *row) {
+    return site->caller == row->caller && site->step_count > 0 &&
+           (row->call == BP_NO_FUNCTION || site->call == row->call) &&
+           bp_site_fits(site, row->direction);
 }
 
-void bp_report_sites(const struct bp_page *page, const struct bp_model *model, uint32_t caller,
-                     uint32_t call, bool shared) {
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < model->site_count; i++) {
-        const struct bp_copy_site *site = &model->sites[i];
-        if (site->caller != caller || (call != BP_NO_FUNCTION && site->call != call) ||
-            site->step_count == 0)
-            continue;
-        if (shown == 0 && shared)
-            fputs("      places of all directions:\n", page->out);
-        if (shown++ < SITES)
-            print_site(page, site);
-    }
+/* The first of the rows that the site may be of, but for one of them; `count` if there is none. */
+static uint32_t other_row(const struct bp_copy_site *site, const struct bp_site_row *rows,
+                          uint32_t count, uint32_t except) {
+    uint32_t i = 0;
+    while (i < count && (i == except || !fits(site, &rows[i])))
+        i++;
+    return i;
+}
+
+/* Not every call says which way it copies: places that may be of several rows are told once. */
+void bp_report_sites(const struct bp_page *page, const struct bp_model *model,
+                     const struct bp_site_row *rows, uint32_t count, uint32_t number) {
+    uint32_t shown = 0, shared = 0, before = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < model->site_count; i++) {
+            const struct bp_copy_site *site = &model->sites[i];
+            uint32_t other = other_row(site, rows, count, number);
+            if (!fits(site, &rows[number]) || (pass == 0) != (other == count))
+                continue;
+            if (other < number) {
+                before++;
+                continue;
+            }
+            if (pass == 1 && shared++ == 0 && shown < SITES)
+                fputs("      places that may be of another direction:\n", page->out);
+            if (shown++ < SITES)
+                print_site(page, site);
+        }
     if (shown > SITES)
         fprintf(page->out, "      and from %u more places: --json\n", shown - SITES);
+    if (before)
+        fprintf(page->out, "      its %splaces are among those above\n", shown ? "other " : "");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where copies come from: for every call path of a CUDA copy its stack, once, how often and how
- * many bytes. The path of each copy is found, natively and in Python, to know it again; only a new
- * one is named and folded.
+ * Where copies come from: for every call path of a CUDA copy and every direction its stack, once,
+ * how often and how many bytes. The path of each copy is found, natively and in Python, to know it
+ * again; only a new one is named and folded.
  */
 #include "interpose/copy.h"
 #include "interpose/sample/sampler.h"
@@ -53,23 +53,31 @@ static uint64_t find_path(struct bp_stack *stack, const struct bp_thread *thread
     return trail->path;
 }
 
-static struct bp_sample *add(struct bp_stack *stack, struct bp_thread *thread, uint32_t node) {
+static struct bp_sample *add(struct bp_stack *stack, struct bp_thread *thread,
+                             struct bp_sample key) {
     bp_stack_join(stack);
-    struct bp_sample key = {.node = node, .kind = BP_SAMPLE_COPY};
     key.frame = bp_stack_fold(stack, thread);
     return key.frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, &key);
+}
+
+static struct bp_sample key_of(const struct bp_entry *entry, int direction) {
+    return (struct bp_sample){.node = ((const struct bp_node *)entry->node)->index,
+                              .kind = BP_SAMPLE_COPY,
+                              .direction = (uint8_t)(direction < 0 ? 0 : direction + 1)};
 }
 
 /* The sample of a path whose native frames come to `path`, counted. A new one is named: its native
  * frames are in stack->walk by then, or `from` leads to them. */
 static struct bp_sample *count(struct bp_stack *stack, struct bp_thread *thread, uint64_t path,
-                               uint32_t node, const struct bp_cfi_registers *from, uint64_t bytes) {
-    uint64_t key = hash_python(&stack->python, mix(path, node));
+                               const struct bp_sample *what, const struct bp_cfi_registers *from,
+                               uint64_t bytes) {
+    uint64_t key = mix(mix(path, what->node), what->direction);
+    key = hash_python(&stack->python, key);
     struct bp_site *site = &stack->sites[key >> 32 & (BP_SITES - 1)];
     if (site->key != key) {
         if (from)
             bp_stack_walk(stack, thread, from, NULL);
-        *site = (struct bp_site){key, add(stack, thread, node)};
+        *site = (struct bp_site){key, add(stack, thread, *what)};
     }
     if (site->sample) {
         site->sample->weight += bytes;
@@ -79,17 +87,17 @@ static struct bp_sample *count(struct bp_stack *stack, struct bp_thread *thread,
 }
 
 struct bp_sample *bp_source_site(struct bp_thread *thread, const struct bp_entry *entry,
-                                 uint64_t bytes) {
+                                 uint64_t bytes, int direction) {
     struct bp_cfi_registers registers;
     struct bp_stack *stack = bp_stack_enter(thread);
-    uint32_t node = ((const struct bp_node *)entry->node)->index;
+    struct bp_sample key = key_of(entry, direction);
     int walked;
     if (!stack)
         return NULL;
     bp_walk_here(&registers);
-    uint64_t path = find_path(stack, thread, &registers, node, &walked);
+    uint64_t path = find_path(stack, thread, &registers, key.node, &walked);
     bp_stack_read_python(stack);
-    struct bp_sample *sample = count(stack, thread, path, node, walked ? NULL : &registers, bytes);
+    struct bp_sample *sample = count(stack, thread, path, &key, walked ? NULL : &registers, bytes);
     bp_stack_leave(thread);
     return sample;
 }
@@ -161,19 +169,19 @@ static void give_up(struct bp_local *local) {
 struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
                                const struct bp_copy_frame *frame, uint64_t bytes,
                                const struct bp_copy_sums *sums, struct bp_trail *trail) {
-    uint32_t node = ((const struct bp_node *)entry->node)->index;
+    struct bp_sample key = key_of(entry, sums->direction);
     struct bp_stack *stack = bp_stack_enter(thread);
     if (!stack)
         return NULL;
     uint64_t path = walk_caller(stack, thread, entry, frame, trail);
     bp_stack_read_python(stack);
-    const struct bp_sample *site = count(stack, thread, path, node, NULL, bytes);
+    const struct bp_sample *site = count(stack, thread, path, &key, NULL, bytes);
     struct bp_sample *sample = NULL;
     if (stack->python.count)
         give_up((struct bp_local *)thread->local);
     else if (site && sums->transfer && trail && is_kept(trail))
         sample = bp_stack_sample(stack, thread,
-                                 &(struct bp_sample){.node = node,
+                                 &(struct bp_sample){.node = key.node,
                                                      .frame = site->frame,
                                                      .kind = BP_SAMPLE_COPIES,
                                                      .bucket = (uint8_t)bp_size_bucket(bytes),

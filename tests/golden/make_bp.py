@@ -248,8 +248,10 @@ class Profile:
                 leaf = depth == len(item["stack"]) - 1
                 key = (parent, *self.pack_frame(text, number, leaf))
                 parent = frames.setdefault(key, len(frames))
-            samples.append(struct.pack("<4I3Q", self.nodes[number, tuple(item.get("path", []))],
-                                       parent, 1 if "bytes" in item else 0, 0, item["count"],
+            direction = 1 + DIRECTIONS.index(item["direction"]) if "direction" in item else 0
+            samples.append(struct.pack("<2IHBBI3Q", self.nodes[number, tuple(item.get("path", []))],
+                                       parent, 1 if "bytes" in item else 0, direction, 0, 0,
+                                       item["count"],
                                        item.get("bytes", round(item.get("cpu", 0) * 1e6)),
                                        self.ticks(item.get("own", 0))))
         if samples:

@@ -148,14 +148,15 @@ def lines_with(path, pattern):
 
 @case
 def native_copies():
-    """The report names the lines of gpu.c that call cudaMemcpy."""
+    """The report names the lines of gpu.c that call cudaMemcpy, each with its own direction."""
     sites, text = transfer_text([RUN_BATT, "-c", "5", "--gpu=naive"])
     source = os.path.join(HERE, "..", "..", "dsl", "gpu", "gpu.c")
-    calls = lines_with(source, r"cudaMemcpy\(")
-    check(len(sites) == 2, "places: %s" % sites)
+    calls = {"h2d": lines_with(source, r"cudaMemcpy\(.*COPY_UP"),
+             "d2h": lines_with(source, r"cudaMemcpy\(.*COPY_DOWN")}
+    check(sorted(s["direction"] for s in sites) == ["d2h", "h2d"], "places: %s" % sites)
     for site in sites:
-        step = site["stack"][0]
-        check(step["line"] in calls and step["file"].endswith("gpu.c"), "%s, not %s" % (step, calls))
+        step, lines = site["stack"][0], calls[site["direction"]]
+        check(step["line"] in lines and step["file"].endswith("gpu.c"), "%s, not %s" % (step, lines))
         check("at gpu.c:%d run_" % step["line"] in text, "not in %s" % text)
         functions = [step["function"] for step in site["stack"]]
         check("batch_process_samples_gpu" in functions[1:3], "from %s" % functions)
@@ -167,10 +168,10 @@ def python_copies():
     subject = os.path.join(HERE, "subjects", "copies.py")
     sites, text = transfer_text([PYTHON, subject])
     inner = lines_with(subject, "# copy$")[0]
-    for name in ("upload", "download"):
+    for name, direction in (("upload", "h2d"), ("download", "d2h")):
         line = lines_with(subject, "# %s$" % name)[0]
         found = [s for s in sites if s["stack"][0]["line"] == inner and s["stack"][1]["line"] == line]
-        check(len(found) == 1, "%s: %s" % (name, sites))
+        check([s["direction"] for s in found] == [direction], "%s: %s" % (name, sites))
         check(re.search(r"from copies.py:%d \S*%s" % (line, name), text), "not in %s" % text)
 
 

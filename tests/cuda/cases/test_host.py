@@ -137,6 +137,10 @@ def known_again():
     equal("lines that copy alike", sorted(sites.get(("by_three_lines>upload", 40), [])),
           [200, 200, 500, 500, 1000, 1000])
     equal("copies by all paths", sum(map(sum, sites.values())), 2 * (6003 + 1700))
+    for direction, transfer in report["transfers"].items():
+        places = [s for s in report["copy_sites"] if s["direction"] == direction]
+        equal("%s by paths" % direction, (sum(s["count"] for s in places),
+                                          sum(s["bytes"] for s in places)), got[direction])
 
 
 @case
