@@ -127,6 +127,7 @@ struct bp_coverage {
     uint32_t exports;
     uint32_t hooked;
     uint32_t called;
+    bool listed;        /* exports: those in the lists of cuda/, the others are left alone */
     const char *reason; /* why some are not hooked, or "" */
 };
 

@@ -121,8 +121,10 @@ void bp_model_finish_functions(struct bp_model *model) {
         const struct bp_function_work *work = &model->work->functions[i];
         bp_model_finish_calls(model, i);
         if (work->coverage) {
-            model->coverage[work->coverage - 1].hooked++;
-            model->coverage[work->coverage - 1].called += bp_function_used(&model->functions[i]);
+            struct bp_coverage *coverage = &model->coverage[work->coverage - 1];
+            coverage->hooked++;
+            coverage->called += bp_function_used(&model->functions[i]);
+            coverage->listed |= model->functions[i].cuda;
         }
     }
 }

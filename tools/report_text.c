@@ -74,10 +74,11 @@ static void print_coverage(const struct bp_page *page, const struct bp_model *mo
         char exports[32];
         char hooked[32];
         char called[32];
-        fprintf(page->out, "%s%.40s: %s exported functions, %s hooked, %s called%s%s\n",
+        fprintf(page->out, "%s%.40s: %s %s functions, %s hooked, %s called%s%s\n",
                 i == 0 ? "\n" : "", coverage->library, bp_page_count(coverage->exports, exports),
-                bp_page_count(coverage->hooked, hooked), bp_page_count(coverage->called, called),
-                coverage->reason[0] ? "; " : "", coverage->reason);
+                coverage->listed ? "watched" : "exported", bp_page_count(coverage->hooked, hooked),
+                bp_page_count(coverage->called, called), coverage->reason[0] ? "; " : "",
+                coverage->reason);
     }
 }
 
