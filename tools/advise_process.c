@@ -56,19 +56,51 @@ static void add_costs(struct workers *workers, const struct bp_model *model) {
     workers->cost_s = fmax(workers->cost_s, 0);
 }
 
+/* The program that the process is after its last exec; NULL if it is not known. */
+static const struct bp_model_process *last_image(const struct bp_model *model, int32_t pid) {
+    const struct bp_model_process *last = NULL;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_model_process *process = &model->processes[i];
+        if (process->profile->header.pid == pid && (!last || process->start_s > last->start_s))
+            last = process;
+    }
+    return last;
+}
+
+/* A script that looks for a program and then becomes it (pyenv, conda, a container's entry) starts
+ * processes of its own, and these others: none of them is the program's. */
+static bool is_preparation(const struct bp_model *model, const struct bp_model_process *process) {
+    for (uint32_t depth = 0; process && depth < model->process_count; depth++) {
+        const struct bp_model_process *parent =
+            last_image(model, process->profile->header.parent_pid);
+        if (parent && parent->continues && parent->start_s > process->start_s)
+            return true;
+        process = parent;
+    }
+    return false;
+}
+
+static uint32_t count_started(const struct bp_model *model) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->process_count; i++)
+        count += !model->processes[i].continues && !is_preparation(model, &model->processes[i]);
+    return count;
+}
+
 /* A process for every task or two. */
 static bool is_habit(uint32_t processes, uint32_t tasks) {
     return processes >= MANY_PROCESSES && 2 * processes >= tasks;
 }
 
-static void advise_start(struct bp_model *model, uint32_t processes, double cost_s) {
+static void advise_start(struct bp_model *model, uint32_t started, uint32_t processes,
+                         double cost_s) {
     const struct bp_group *group = bp_advise_group(model, "process start");
     uint32_t tasks = model->task_summary.count;
     double started_s = (group ? group->wall_s : 0) + model->start_s;
     struct bp_advice *advice = bp_advise(
         model, group && group->part_count ? group->parts[0].function : BP_NO_FUNCTION,
         (cost_s + started_s) * (1 - 1.0 / processes), 0,
-        bp_make_text("%u processes were started%s", model->pid_count,
+        bp_make_text("%u processes were started%s", started,
                      tasks ? ", about one for each task" : ""),
         bp_make_text(
             "keep a pool of workers and give them the tasks%s",
@@ -90,10 +122,11 @@ static void advise_processes(struct bp_model *model) {
     uint32_t tasks = model->task_summary.count;
     find_workers(&workers, model);
     bool habit = is_habit(workers.count, tasks);
+    uint32_t started = count_started(model);
     if (habit)
         add_costs(&workers, model);
-    if (habit || is_habit(model->pid_count, tasks))
-        advise_start(model, habit ? workers.count : model->pid_count, workers.cost_s);
+    if (habit || is_habit(started, tasks))
+        advise_start(model, started, habit ? workers.count : started, workers.cost_s);
     free(workers.is);
 }
 
@@ -140,8 +173,31 @@ static const char *largest_module(const struct imports *imports, const struct bp
     return model->functions[largest].module;
 }
 
+/* An interpreter that was not looked into is one, too: it is in a program or library of its name.
+ */
+static bool is_python(const struct bp_profile *profile) {
+    for (uint32_t i = 0; i < profile->func_count; i++)
+        if (profile->funcs[i].module)
+            return true;
+    for (uint32_t i = 0; i < profile->object_count; i++) {
+        const char *name = bp_base_name(bp_profile_string(profile, profile->objects[i].path));
+        if (strncmp(name, "python", 6) == 0 || strncmp(name, "libpython", 9) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A process that becomes another Python by exec imports once more. */
+static uint32_t count_python(const struct bp_model *model) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->process_count; i++)
+        count += is_python(model->processes[i].profile);
+    return count;
+}
+
 /* Of a pool of processes that is kept one import is left; the rest is in the other advice. */
-static void advise_imports(struct bp_model *model, const struct bp_group *group) {
+static void advise_imports(struct bp_model *model, const struct bp_group *group,
+                           uint32_t processes) {
     struct imports imports = {.modules = bp_alloc(model->function_count, sizeof(uint64_t))};
     char most[200] = "";
     for (uint32_t i = 0; i < model->stack_count; i++)
@@ -153,29 +209,12 @@ static void advise_imports(struct bp_model *model, const struct bp_group *group)
         snprintf(most, sizeof(most), ", most of it for %.150s", largest_module(&imports, model));
     free(imports.modules);
     bp_advise_by_group(
-        model, group, bp_advise_pooled(model) ? own_s / model->pid_count : own_s,
-        bp_make_text("importing modules, in %u process%s%s", model->pid_count,
-                     model->pid_count == 1 ? "" : "es", most),
+        model, group, bp_advise_pooled(model) ? own_s / processes : own_s,
+        bp_make_text("importing modules, in %u process%s%s", processes, processes == 1 ? "" : "es",
+                     most),
         bp_make_text("import where it is needed, or keep the process for more tasks: it is paid "
                      "once per process%s",
                      sum > 0 ? "" : "; Python's own start is in it"));
-}
-
-/* An interpreter that was not looked into is one, too: it is in a program or library of its name.
- */
-static bool runs_python(const struct bp_model *model) {
-    for (uint32_t i = 0; i < model->function_count; i++)
-        if (model->functions[i].module[0])
-            return true;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_profile *profile = model->processes[i].profile;
-        for (uint32_t k = 0; k < profile->object_count; k++) {
-            const char *name = bp_base_name(bp_profile_string(profile, profile->objects[k].path));
-            if (strncmp(name, "python", 6) == 0 || strncmp(name, "libpython", 9) == 0)
-                return true;
-        }
-    }
-    return false;
 }
 
 /* Of dlopen alone nobody knows which calls load something for the first time. */
@@ -189,9 +228,10 @@ static void advise_loading(struct bp_model *model, const struct bp_group *group)
 
 void bp_advise_process_start(struct bp_model *model) {
     const struct bp_group *group = bp_advise_group(model, BP_GROUP_IMPORT);
+    uint32_t interpreters = count_python(model);
     advise_processes(model);
-    if (group && runs_python(model))
-        advise_imports(model, group);
+    if (group && interpreters)
+        advise_imports(model, group, interpreters);
     else if (group)
         advise_loading(model, group);
 }
