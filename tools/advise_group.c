@@ -139,7 +139,8 @@ static bool has_dsl(const struct bp_model *model) {
 void bp_advise_idle_device(struct bp_model *model) {
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
-        if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->wall_s)
+        if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->wall_s ||
+            device->kernels_unknown)
             continue;
         char share[32];
         char number[24] = "";

@@ -3,6 +3,7 @@
  * Many small copies: what they take beyond their bytes, and what gathering them would save.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "tools/advise_transfer.h"
 #include "tools/page.h"
@@ -89,17 +90,23 @@ static double latency_of(const struct bp_finding *finding) {
     return fmin(fmax(rest_s, 0), transfer->min_s);
 }
 
-/* Without kernel records a blocking call's own time is taken for that of the kernels. */
-static char *small_reason(double call, double latency_s, double each_s) {
-    char texts[3][32];
-    bool has_latency = bp_advise_time(latency_s, texts[1])[0] != '0';
-    bp_advise_time(call, texts[0]);
-    bp_advise_time(each_s - latency_s, texts[2]);
+/* Without kernel records a blocking call's own time is taken for that of the kernels: it cannot be
+ * told how much of it would be saved. */
+static char *small_reason(const struct bp_finding *finding, double call, double latency_s,
+                          double each_s) {
+    char times[3][32];
+    char own[40] = "";
+    char latency[64] = "";
+    bool known = bp_advise_time(call, times[0])[0] != '0';
+    bool unknown = !known && finding->model->devices[finding->transfer->device].kernels_unknown;
+    if (known)
+        snprintf(own, sizeof(own), " (%s)", times[0]);
+    if (bp_advise_time(latency_s, times[1])[0] != '0')
+        snprintf(latency, sizeof(latency), "%s and a latency (%s)", unknown ? "," : "", times[1]);
     return bp_make_text(
-        "beside its bytes (%s) each takes its call%s%s%s%s%s%s: gather them and copy "
-        "once",
-        texts[2], call > 0 ? " (" : "", call > 0 ? texts[0] : "", call > 0 ? ")" : "",
-        has_latency ? " and a latency (" : "", has_latency ? texts[1] : "", has_latency ? ")" : "");
+        "beside its bytes (%s) each takes its call%s%s%s: gather them and copy once",
+        bp_advise_time(each_s - latency_s, times[2]), own,
+        unknown ? ", which is not in this figure (run --cuda=full)" : "", latency);
 }
 
 /* Batching saves the latency of all copies but one per batch, as far as it was exposed, and the
@@ -122,5 +129,5 @@ void bp_finding_small_copies(const struct bp_finding *finding) {
                                    bp_page_count(transfer->small_count, text),
                                    bp_direction_words[transfer->direction],
                                    bp_page_bytes((double)transfer->small_bytes / count, bytes)),
-                      small_reason(call, latency_s, transfer->small_s / count));
+                      small_reason(finding, call, latency_s, transfer->small_s / count));
 }

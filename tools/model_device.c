@@ -70,11 +70,18 @@ static bool has_launches(const struct bp_profile *profile) {
     return false;
 }
 
+static bool lacks_kernels(const struct bp_profile *profile) {
+    return profile->collector && profile->collector->mode == BP_CUDA_TRANSFERS;
+}
+
 /* Without kernel records waiting is what no copy explains; where nothing was launched it is what
  * CUDA took. */
 static bool waits_for_nothing(const struct bp_profile *profile) {
-    return profile->collector && profile->collector->mode == BP_CUDA_TRANSFERS &&
-           !has_launches(profile);
+    return lacks_kernels(profile) && !has_launches(profile);
+}
+
+static bool has_unseen_kernels(const struct bp_profile *profile) {
+    return lacks_kernels(profile) && has_launches(profile);
 }
 
 struct bp_node_split *bp_model_node_splits(struct bp_model *model,
@@ -172,6 +179,7 @@ static void add_device(struct devices *devices, const struct bp_device *from) {
     uint32_t number = find_device(devices, from->index);
     struct bp_model_device *device = &devices->model->devices[number];
     device->simulated |= from->flags & BP_DEVICE_SIMULATED;
+    device->kernels_unknown |= has_unseen_kernels(devices->process->profile);
     device->processes += from->busy > 0;
     device->instances +=
         from->busy > 0 && (device->simulated || is_first_on_machine(devices, from->index));

@@ -27,7 +27,8 @@ struct bp_model_device {
     double busy_s;
     double copy_s;
     double compute_s;
-    uint32_t processes; /* that used it */
+    bool kernels_unknown; /* without their records of busy_s only the copies are known, too */
+    uint32_t processes;   /* that used it */
     uint32_t instances; /* as many devices: on each machine, and of the stand-in in each process */
 };
 

@@ -73,9 +73,23 @@ static const char *upper_case(const char *name, char *text, size_t size) {
 }
 
 /* What several processes did on one device may have been at once: then it is busy for less. */
+static const char *describe_use(const struct bp_page *page, const struct bp_model *model,
+                                const struct bp_model_device *device, char *text, size_t size) {
+    const char *dot = page->utf8 ? " · " : ", ";
+    bool shared = device->processes > device->instances;
+    char share[3][32];
+    bp_page_share(device->copy_s, model->wall_s, share[2]);
+    if (device->kernels_unknown)
+        snprintf(text, size, "copies %s%skernels not recorded", share[2], dot);
+    else
+        snprintf(text, size, "busy %s%s%skernels %s%scopies %s", shared ? "up to " : "",
+                 bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
+                 bp_page_share(device->compute_s, model->wall_s, share[1]), dot, share[2]);
+    return text;
+}
+
 void bp_report_device_line(const struct bp_page *page, const struct bp_model *model) {
     const char *dot = page->utf8 ? " · " : ", ";
-    char share[3][32];
     char text[120];
     char line[300];
     if (model->stand_in)
@@ -84,14 +98,10 @@ void bp_report_device_line(const struct bp_page *page, const struct bp_model *mo
                 dot);
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
-        bool shared = device->processes > device->instances;
         if (device->busy_s == 0 && (model->device_count > 1 || !device->name[0]))
             continue;
         describe_device(model, device, text, sizeof(text));
-        snprintf(line, sizeof(line), "busy %s%s%skernels %s%scopies %s", shared ? "up to " : "",
-                 bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
-                 bp_page_share(device->compute_s, model->wall_s, share[1]), dot,
-                 bp_page_share(device->copy_s, model->wall_s, share[2]));
+        describe_use(page, model, device, line, sizeof(line));
         bool fits = bp_page_columns(text) + 3 + bp_page_columns(line) <= BP_PAGE_WIDTH;
         fprintf(page->out, "%s%s%s\n", text, fits ? dot : "\n  ", line);
     }

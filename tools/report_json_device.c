@@ -19,6 +19,20 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
         bp_report_json_name(object, key, &model->functions[number]);
 }
 
+/* Without kernel records nobody knows when the device did nothing. */
+static void set_use(json_t *object, const struct bp_model *model,
+                    const struct bp_model_device *device) {
+    static const char *const with_kernels[] = {"busy_s", "idle_s", "compute_s", "busy_pct"};
+    double idle_s = model->wall_s - device->busy_s;
+    bp_json_set(object, "busy_s", device->busy_s);
+    bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
+    bp_json_set(object, "copy_s", device->copy_s);
+    bp_json_set(object, "compute_s", device->compute_s);
+    bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
+    for (size_t i = 0; i < 4 && device->kernels_unknown; i++)
+        json_object_set_new(object, with_kernels[i], json_null());
+}
+
 static json_t *make_device(const struct bp_model *model, const struct bp_model_device *device) {
     json_t *object = json_object();
     json_t *best = json_object();
@@ -28,12 +42,7 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     bp_json_set_count(object, "memory_bytes", device->memory);
     bp_json_set_count(object, "processes", device->processes);
     bp_json_set_count(object, "instances", device->instances);
-    bp_json_set(object, "busy_s", device->busy_s);
-    double idle_s = model->wall_s - device->busy_s;
-    bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
-    bp_json_set(object, "copy_s", device->copy_s);
-    bp_json_set(object, "compute_s", device->compute_s);
-    bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
+    set_use(object, model, device);
     for (int i = 0; i < BP_DIRECTIONS; i++)
         if (device->best[i] > 0)
             bp_json_set(best, bp_report_json_directions[i], device->best[i] / 1e9);
