@@ -35,9 +35,9 @@ static double shortest_s(const struct bp_model *model, uint32_t function, uint64
     return fmax(mean_s - cost_s, 0);
 }
 
-/* What CUDA itself takes for one of the small copies. The same function may copy large ones, whose
- * calls take longer for reasons of their own: the small ones' are the shortest. */
-static double call_s(const struct bp_finding *finding) {
+/* The same function may copy large ones, whose calls take longer for reasons of their own: the
+ * small ones' are the shortest. */
+double bp_finding_call_s(const struct bp_finding *finding) {
     const struct bp_model *model = finding->model;
     uint32_t number = finding->transfer->call;
     if (number == BP_NO_FUNCTION || model->functions[number].calls == 0)
@@ -53,8 +53,11 @@ static double call_s(const struct bp_finding *finding) {
         count += other->small_count;
         exposed_s += other->exposed_s * other->small_s / other->device_s;
     }
+    double mean_s = fmax(own_s / (double)function->calls, 0);
+    if (count == 0)
+        return mean_s;
     double least_s = shortest_s(model, number, count) - exposed_s / (double)count;
-    return fmax(fmin(own_s / (double)function->calls, least_s), 0);
+    return fmin(mean_s, fmax(least_s, 0));
 }
 
 /* Bytes per second of a large copy of the same kind of memory; where there was none, what any link
@@ -121,7 +124,7 @@ void bp_finding_small_copies(const struct bp_finding *finding) {
         return;
     double latency_s = latency_of(finding);
     double batches = 1 + (double)transfer->small_bytes / BATCH;
-    double call = call_s(finding);
+    double call = bp_finding_call_s(finding);
     double each_s = finding->rate * latency_s * transfer->exposed_s / transfer->device_s +
                     bp_finding_call_rate(finding) * call;
     bp_finding_advise(finding, (count - batches) * each_s, transfer->small_bytes,

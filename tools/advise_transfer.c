@@ -131,13 +131,14 @@ static void migrations(const struct bp_finding *finding) {
 }
 
 /* The wall of some of the copies: by their time on the device, or, where that is not known, by
- * their bytes. */
-static double exposed_of(const struct bp_finding *finding, double s, uint64_t bytes) {
+ * their bytes; and that of their calls, which nobody makes for what is not copied. */
+static double cost_of(const struct bp_finding *finding, uint64_t count, double s, uint64_t bytes) {
     const struct bp_model_transfer *transfer = finding->transfer;
     double part = transfer->device_s > 0 ? s / transfer->device_s
                   : transfer->bytes > 0  ? (double)bytes / (double)transfer->bytes
                                          : 0;
-    return finding->rate * transfer->exposed_s * fmin(part, 1);
+    return finding->rate * transfer->exposed_s * fmin(part, 1) +
+           bp_finding_call_rate(finding) * bp_finding_call_s(finding) * (double)count;
 }
 
 /* Known only if contents were hashed. */
@@ -147,7 +148,8 @@ static void repeated_copies(const struct bp_finding *finding) {
     const struct bp_model_transfer *transfer = finding->transfer;
     if (transfer->duplicates)
         bp_finding_advise(finding,
-                          exposed_of(finding, transfer->duplicate_s, transfer->duplicate_bytes),
+                          cost_of(finding, transfer->duplicates, transfer->duplicate_s,
+                                  transfer->duplicate_bytes),
                           transfer->duplicate_bytes,
                           bp_make_text("%s: %s copies of content that was there already, %s",
                                        finding->caller, bp_page_count(transfer->duplicates, text),
@@ -155,7 +157,8 @@ static void repeated_copies(const struct bp_finding *finding) {
                           bp_make_text("keep it on the device"));
     if (transfer->round_trips)
         bp_finding_advise(finding,
-                          exposed_of(finding, transfer->round_trip_s, transfer->round_trip_bytes),
+                          cost_of(finding, transfer->round_trips, transfer->round_trip_s,
+                                  transfer->round_trip_bytes),
                           transfer->round_trip_bytes,
                           bp_make_text("%s: %s copies came back unchanged, %s", finding->caller,
                                        bp_page_count(transfer->round_trips, text),

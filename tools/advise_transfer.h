@@ -27,7 +27,9 @@ double bp_finding_best_rate(const struct bp_finding *finding);
 double bp_finding_large_s(const struct bp_model_transfer *transfer);
 double bp_finding_exposed_s(const struct bp_finding *finding);
 
-/* What the time of the copy's call is of the wall. */
+/* What CUDA itself takes for a copy's call, of small copies where there are any, beside copying and
+ * waiting for kernels; and what of such time is of the wall. */
+double bp_finding_call_s(const struct bp_finding *finding);
 double bp_finding_call_rate(const struct bp_finding *finding);
 
 bool bp_finding_is_pageable(const struct bp_model_transfer *transfer);
