@@ -156,14 +156,18 @@ static void repeated_copies(const struct bp_finding *finding) {
                                        bp_page_bytes((double)transfer->duplicate_bytes, size)),
                           bp_make_text("keep it on the device"));
     if (transfer->round_trips)
-        bp_finding_advise(finding,
-                          cost_of(finding, transfer->round_trips, transfer->round_trip_s,
-                                  transfer->round_trip_bytes),
-                          transfer->round_trip_bytes,
-                          bp_make_text("%s: %s copies came back unchanged, %s", finding->caller,
-                                       bp_page_count(transfer->round_trips, text),
-                                       bp_page_bytes((double)transfer->round_trip_bytes, size)),
-                          bp_make_text("the host has these bytes already"));
+        bp_finding_advise(
+            finding,
+            cost_of(finding, transfer->round_trips, transfer->round_trip_s,
+                    transfer->round_trip_bytes),
+            transfer->round_trip_bytes,
+            bp_make_text("%s: %s copies %s, %s", finding->caller,
+                         bp_page_count(transfer->round_trips, text),
+                         transfer->direction == BP_H2D ? "of content that came from the device"
+                                                       : "came back unchanged",
+                         bp_page_bytes((double)transfer->round_trip_bytes, size)),
+            bp_make_text("%s", transfer->direction == BP_H2D ? "keep it there"
+                                                             : "the host has these bytes already"));
 }
 
 void bp_advise_transfers(struct bp_model *model) {
