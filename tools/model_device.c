@@ -254,6 +254,8 @@ void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transf
     sum->exposed_s += transfer->exposed_s;
     sum->hidden_s += transfer->hidden_s;
     sum->faulted_s += transfer->faulted_s;
+    sum->duplicates += transfer->duplicates;
+    sum->round_trips += transfer->round_trips;
     for (int i = 0; i < BP_SIZE_BUCKETS; i++)
         sum->sizes[i] += transfer->sizes[i];
 }

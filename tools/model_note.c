@@ -265,6 +265,35 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
     note_missing(model, pid, collector);
 }
 
+static const char *count_or_none(uint64_t count, char text[32]) {
+    return count ? bp_page_count(count, text) : "none";
+}
+
+/* Advice is of what is worth a line; who asked for the contents wants to know it either way. */
+static void note_contents(struct bp_model *model) {
+    char counts[5][32];
+    struct bp_model_transfer sums[2] = {0}; /* by direction */
+    bool hashed = false;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_collector *collector = model->processes[i].profile->collector;
+        hashed |= collector && collector->flags & BP_COLLECTOR_HASHED;
+    }
+    for (uint32_t i = 0; i < model->transfer_count; i++)
+        if (model->transfers[i].direction <= BP_D2H)
+            bp_transfer_add(&sums[model->transfers[i].direction], &model->transfers[i]);
+    if (!hashed || sums[BP_H2D].count + sums[BP_D2H].count == 0)
+        return;
+    bp_model_note(model,
+                  "contents were compared (--check-transfers): of %s copies to the device %s "
+                  "were repeated, %s took back what came from it; of %s from the device %s came "
+                  "back unchanged",
+                  bp_page_count(sums[BP_H2D].count, counts[0]),
+                  count_or_none(sums[BP_H2D].duplicates, counts[1]),
+                  count_or_none(sums[BP_H2D].round_trips, counts[2]),
+                  bp_page_count(sums[BP_D2H].count, counts[3]),
+                  count_or_none(sums[BP_D2H].round_trips, counts[4]));
+}
+
 /* Who reads that a function took 2 s should know that it had a CPU for one of them. */
 static void note_starved(struct bp_model *model) {
     char times[2][32];
@@ -311,6 +340,7 @@ void bp_model_note_all(struct bp_model *model) {
         note_collector(model, &model->processes[i]);
         bp_model_note_untimed(model, &model->processes[i]);
     }
+    note_contents(model);
     note_folded(model);
     note_tasks(model);
     bp_model_note_patterns(model);
