@@ -64,20 +64,11 @@ static void warn_status(struct bp_model *model) {
                       progress_text(model, model->signal));
 }
 
-static bool is_hashed(const struct bp_model *model) {
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_collector *collector = model->processes[i].profile->collector;
-        if (collector && collector->flags & BP_COLLECTOR_HASHED)
-            return true;
-    }
-    return false;
-}
-
 static const char *cause_of_cost(const struct bp_model *model) {
-    return is_hashed(model) ? "--check-transfers reads all that is copied: take "
-                              "times from a run without it"
-                            : "where --hook names a whole library, name single functions "
-                              "('lib.so:name')";
+    return bp_model_is_hashed(model) ? "--check-transfers reads all that is copied: take "
+                                       "times from a run without it"
+                                     : "where --hook names a whole library, name single functions "
+                                       "('lib.so:name')";
 }
 
 static void warn_cost(struct bp_model *model) {

@@ -243,6 +243,9 @@ const char *bp_model_again(const struct bp_model *model);
 /* Its files could not grow, and so little is in them that no figure tells anything. */
 bool bp_model_is_lost(const struct bp_model *model);
 
+/* The contents of copies were compared. */
+bool bp_model_is_hashed(const struct bp_model *model);
+
 /* The part of its self time that it took in tasks, 0 to 1. */
 static inline double bp_function_in_tasks(const struct bp_function *function) {
     if (!(function->self_s > 0))

@@ -347,6 +347,15 @@ void bp_model_settle_devices(struct bp_model *model) {
     }
 }
 
+bool bp_model_is_hashed(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_collector *collector = model->processes[i].profile->collector;
+        if (collector && collector->flags & BP_COLLECTOR_HASHED)
+            return true;
+    }
+    return false;
+}
+
 void bp_model_finish_devices(struct bp_model *model) {
     if (model->transfer_count)
         qsort(model->transfers, model->transfer_count, sizeof(*model->transfers),

@@ -273,15 +273,10 @@ static const char *count_or_none(uint64_t count, char text[32]) {
 static void note_contents(struct bp_model *model) {
     char counts[5][32];
     struct bp_model_transfer sums[2] = {0}; /* by direction */
-    bool hashed = false;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_collector *collector = model->processes[i].profile->collector;
-        hashed |= collector && collector->flags & BP_COLLECTOR_HASHED;
-    }
     for (uint32_t i = 0; i < model->transfer_count; i++)
         if (model->transfers[i].direction <= BP_D2H)
             bp_transfer_add(&sums[model->transfers[i].direction], &model->transfers[i]);
-    if (!hashed || sums[BP_H2D].count + sums[BP_D2H].count == 0)
+    if (!bp_model_is_hashed(model) || sums[BP_H2D].count + sums[BP_D2H].count == 0)
         return;
     bp_model_note(model,
                   "contents were compared (--check-transfers): of %s copies to the device %s "

@@ -45,10 +45,22 @@ static const char *choose(const struct bp_model *model, const struct bp_report_s
     return after_overview(model);
 }
 
+/* Only contents tell whether a copy can be spared. */
+static bool asks_contents(const struct bp_model *model, const struct bp_report_settings *settings) {
+    uint64_t uploads = 0;
+    for (uint32_t i = 0; i < model->transfer_count; i++)
+        uploads += model->transfers[i].direction == BP_H2D ? model->transfers[i].count : 0;
+    return strcmp(settings->by, "transfer") == 0 && uploads > 1 && !model->imported &&
+           !bp_model_is_hashed(model);
+}
+
 void bp_report_next(const struct bp_page *page, const struct bp_model *model,
                     const struct bp_report_settings *settings) {
     const char *option = choose(model, settings);
-    if (option)
+    if (asks_contents(model, settings))
+        fputs("\nnext: battprof run --check-transfers -- COMMAND, to find what is copied twice\n",
+              page->out);
+    else if (option)
         fprintf(page->out, "\nnext: battprof report %s %s\n", option, model->path);
     else
         fprintf(page->out, "\nnext: battprof doctor\n");
