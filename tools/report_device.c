@@ -11,6 +11,7 @@
 #include "tools/report_internal.h"
 
 #define ADVICE_ROWS 6
+#define LABEL_WIDTH 22
 
 static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "set"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
@@ -166,19 +167,27 @@ static const char *caller_label(const struct bp_model *model, const struct row *
     return bp_report_name(function, text, size);
 }
 
+/* Nothing is charged to asynchronous copies that the device did not tell of. */
+static bool is_untimed(const struct row *row) {
+    return !row->on_device && !row->sync;
+}
+
 static void print_row(const struct bp_page *page, const struct bp_model *model,
                       const struct row *row, const char *label) {
     const struct bp_model_transfer *sum = &row->sum;
     char text[32];
     fprintf(page->out, "  %s ", directions[sum->direction]);
-    bp_page_left(page, label, 22);
+    bp_page_left(page, label, LABEL_WIDTH);
     bp_page_right(page, bp_page_count(sum->count, text), 9);
     bp_page_right(page, bp_page_bytes((double)sum->bytes, text), 9);
     if (row->on_device)
         cell_time(page, sum->device_s, 10);
     else
         bp_page_right(page, "-", 10);
-    cell_time(page, sum->exposed_s, 10);
+    if (is_untimed(row))
+        bp_page_right(page, "-", 10);
+    else
+        cell_time(page, sum->exposed_s, 10);
     double timed = (double)(sum->bytes - sum->untimed_bytes);
     cell_rate(page, sum->device_s > 0 ? timed / sum->device_s : 0, 7);
     cell_rate(page, model->devices[sum->device].best[sum->direction], 7);
@@ -219,30 +228,57 @@ static const char *describe_blocking(const struct bp_model *model, const struct 
     return row->async && row->sync ? "sync and async" : row->async ? "async" : tells ? "sync" : "";
 }
 
-static void print_details(const struct bp_page *page, const struct bp_model *model,
-                          const struct row *row) {
-    char text[1400];
-    char sizes[900];
+/* What is known of the time of copies between host and device. */
+static const char *describe_time(const struct bp_page *page, const struct row *row, char *text,
+                                 size_t size) {
     char hidden[32];
-    char faulted[96];
+    text[0] = 0;
+    if (row->sum.direction > BP_D2H)
+        return text;
+    if (row->on_device)
+        snprintf(text, size, "; hidden %s", bp_page_time(page, row->sum.hidden_s, hidden));
+    else if (is_untimed(row))
+        snprintf(text, size, "; what they took is not known without device records");
+    else
+        snprintf(text, size, "; calls' own time%s: kernels that a copy waited for are in it",
+                 row->async ? " of those that block" : "");
+    return text;
+}
+
+/* "dsl.upload: cudaMemcpy, pageable memory, sync": the name only if the row has not all of it. */
+static void describe_copies(const struct bp_model *model, const struct row *row, const char *label,
+                            char *text, size_t size) {
     char memory[32] = "";
-    const struct bp_model_transfer *sum = &row->sum;
-    bool of_host = sum->direction <= BP_D2H, known = of_host && row->on_device;
-    const char *call = row->calls_differ             ? "several calls"
-                       : sum->call == BP_NO_FUNCTION ? ""
-                                                     : model->functions[sum->call].name;
-    const char *blocking = describe_blocking(model, row);
-    if (of_host)
+    const char *call = row->calls_differ                 ? "several calls"
+                       : row->sum.call == BP_NO_FUNCTION ? ""
+                                                         : model->functions[row->sum.call].name;
+    if (row->sum.direction <= BP_D2H)
         snprintf(memory, sizeof(memory), "%s memory", row->memory);
-    describe_sizes(sum, sizes, sizeof(sizes));
-    snprintf(text, sizeof(text), "      %.60s%s%s%s%s%s%s%s; sizes %s", call,
-             call[0] && memory[0] ? ", " : "", memory,
-             (call[0] || memory[0]) && blocking[0] ? ", " : "", blocking,
-             known     ? "; hidden "
-             : of_host ? "; calls' own time: kernels that a copy waited for are in it"
-                       : "",
-             known ? bp_page_time(page, sum->hidden_s, hidden) : "",
-             describe_faults(page, sum, faulted, sizeof(faulted)), sizes);
+    const char *parts[] = {call, memory, describe_blocking(model, row)};
+    bool cut = bp_page_columns(label) > LABEL_WIDTH;
+    const char *before = cut ? ": " : "";
+    size_t length = (size_t)snprintf(text, size, "%.240s", cut ? label : "");
+    for (int i = 0; i < 3; i++) {
+        if (!parts[i][0])
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%.60s", before, parts[i]);
+        before = ", ";
+    }
+}
+
+static void print_details(const struct bp_page *page, const struct bp_model *model,
+                          const struct row *row, const char *label) {
+    char text[1800];
+    char copies[480];
+    char time[96];
+    char faulted[96];
+    char sizes[900];
+    describe_copies(model, row, label, copies, sizeof(copies));
+    describe_sizes(&row->sum, sizes, sizeof(sizes));
+    snprintf(text, sizeof(text), "      %s%s%s%ssizes %s", copies,
+             describe_time(page, row, time, sizeof(time)),
+             describe_faults(page, &row->sum, faulted, sizeof(faulted)), copies[0] ? "; " : "",
+             sizes);
     bp_page_wrap(page, text, 8);
 }
 
@@ -280,7 +316,7 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
             label = "";
         print_row(page, model, &rows[i], label);
         if (by_function) {
-            print_details(page, model, &rows[i]);
+            print_details(page, model, &rows[i], label);
             bp_report_sites(page, model, sites, count, i);
         }
     }
