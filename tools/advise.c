@@ -19,14 +19,24 @@
 #define MEDIUM_PART 0.01
 #define HIGH_PART 0.05
 
-typedef void rule(struct bp_model *model);
-
 /* The last one looks at what the others have found. */
-static rule *const rules[] = {
-    bp_advise_measurement, bp_advise_logging,    bp_advise_transfers,      bp_advise_allocations,
-    bp_advise_outliers,    bp_advise_generation, bp_advise_process_start,  bp_advise_collection,
-    bp_advise_gil,         bp_advise_locks,      bp_advise_tiny_functions, bp_advise_idle_device,
-    bp_advise_largest,
+static const struct {
+    void (*look)(struct bp_model *model);
+    bool of_devices; /* what it finds belongs on the page of transfers, too */
+} rules[] = {
+    {bp_advise_measurement, true},
+    {bp_advise_logging, false},
+    {bp_advise_transfers, true},
+    {bp_advise_allocations, true},
+    {bp_advise_outliers, false},
+    {bp_advise_generation, false},
+    {bp_advise_process_start, false},
+    {bp_advise_collection, false},
+    {bp_advise_gil, false},
+    {bp_advise_locks, false},
+    {bp_advise_tiny_functions, false},
+    {bp_advise_idle_device, true},
+    {bp_advise_largest, false},
 };
 
 const char *bp_advise_name(const struct bp_model *model, uint32_t number,
@@ -98,8 +108,12 @@ static int compare_advice(const void *a, const void *b) {
 void bp_model_advise(struct bp_model *model) {
     if (bp_model_is_lost(model))
         return;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        rules[i](model);
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        uint32_t before = model->advice_count;
+        rules[i].look(model);
+        for (uint32_t k = before; k < model->advice_count; k++)
+            model->advice[k].of_devices = rules[i].of_devices;
+    }
     if (model->advice_count)
         qsort(model->advice, model->advice_count, sizeof(*model->advice), compare_advice);
 }

@@ -88,6 +88,7 @@ struct bp_advice {
     double in_tasks; /* the part of it that more tasks would save more of, 0 to 1 */
     uint64_t bytes;
     uint32_t function; /* that causes it, or BP_NO_FUNCTION */
+    bool of_devices;   /* it belongs on the page of transfers, too */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Devices in the text report: a line in the headline, transfers by direction or (--by transfer) by
- * calling function, and what could be saved.
+ * calling function.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "tools/memory.h"
 #include "tools/report_internal.h"
 
-#define ADVICE_ROWS 6
 #define LABEL_WIDTH 22
 
 static const char *const directions[] = {"h2d", "d2h", "d2d", "p2p", "set"};
@@ -324,25 +323,4 @@ void bp_report_transfers(const struct bp_page *page, const struct bp_model *mode
         fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);
     free(sites);
     free(rows);
-}
-
-void bp_report_advice(const struct bp_page *page, const struct bp_model *model) {
-    if (model->advice_count == 0)
-        return;
-    fputc('\n', page->out);
-    bp_page_heading(page, "What to change first\n");
-    for (uint32_t i = 0; i < model->advice_count && i < ADVICE_ROWS; i++) {
-        const struct bp_advice *advice = &model->advice[i];
-        char line[1200];
-        char saves[32];
-        if (strcmp(advice->level, "warning") == 0 || strcmp(advice->level, "remark") == 0)
-            snprintf(line, sizeof(line), "  %s: %s: %s", advice->level, advice->what, advice->why);
-        else
-            snprintf(line, sizeof(line), "  up to %s: %s: %s",
-                     bp_page_time(page, advice->saves_s, saves), advice->what, advice->why);
-        bp_page_wrap(page, line, 6);
-    }
-    if (model->advice_count > ADVICE_ROWS)
-        fprintf(page->out, "  and %u more: battprof report --json\n",
-                model->advice_count - ADVICE_ROWS);
 }

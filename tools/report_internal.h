@@ -126,7 +126,9 @@ void bp_report_by_kernel(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings);
 /* report_role.c: roles, ranks and machines, where there are several. */
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
-void bp_report_advice(const struct bp_page *page, const struct bp_model *model);
+/* report_advice.c */
+void bp_report_advice(const struct bp_page *page, const struct bp_model *model,
+                      const struct bp_report_settings *settings);
 
 /* Of a function: "12.3 ms", or "< 4.56 ms" where the profiler's own cost hides it. */
 const char *bp_report_self(const struct bp_page *page, const struct bp_function *function,

@@ -174,7 +174,7 @@ int bp_report_text(const struct bp_model *model, const struct bp_report_settings
         bp_report_kernels(&page, model);
     }
     if (overview || (is_by(settings, "transfer") && model->transfer_count))
-        bp_report_advice(&page, model);
+        bp_report_advice(&page, model, settings);
     bp_report_projection(&page, model, settings);
     bp_report_budget(&page, model, settings);
     print_coverage(&page, model);
