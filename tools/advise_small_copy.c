@@ -134,3 +134,26 @@ void bp_finding_small_copies(const struct bp_finding *finding) {
                                    bp_page_bytes((double)transfer->small_bytes / count, bytes)),
                       small_reason(finding, call, latency_s, transfer->small_s / count));
 }
+
+/* A call's time has in it what it waited for, so nobody knows what of it would be saved. */
+void bp_finding_small_calls(const struct bp_finding *finding) {
+    char text[32];
+    char bytes[32];
+    char times[2][32];
+    const struct bp_model_transfer *transfer = finding->transfer;
+    double count = (double)transfer->small_count;
+    double wall_s = bp_finding_call_rate(finding) * transfer->small_s;
+    if (!(transfer->flags & BP_TRANSFER_HOST_ONLY) || transfer->small_count < MANY ||
+        wall_s < BP_WORTH_TRYING * finding->model->wall_s)
+        return;
+    bp_advise_remark(
+        finding->model,
+        bp_make_text("%s: %s small copies %s, %s on average, in %s", finding->caller,
+                     bp_page_count(transfer->small_count, text),
+                     bp_direction_words[transfer->direction],
+                     bp_page_bytes((double)transfer->small_bytes / count, bytes),
+                     bp_advise_time(wall_s, times[0])),
+        bp_make_text("each takes its call, %s with what it waited for: gather them and copy once; "
+                     "what that would save is not known without device records",
+                     bp_advise_time(transfer->small_s / count, times[1])));
+}

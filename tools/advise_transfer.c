@@ -13,8 +13,6 @@
 #include "tools/page.h"
 #include "tools/text.h"
 
-/* Part of the wall from which on an experiment is worth its trouble. */
-#define WORTH_TRYING 0.05
 /* Copies that lose less than this part to the best of them are as fast as it. */
 #define LITTLE 0.2
 /* Where the rate of pinned memory is known, less than this part is no gain. */
@@ -77,7 +75,7 @@ static void unknown_saving(const struct bp_finding *finding, double bytes) {
     char size[32];
     char time[32];
     double exposed_s = bp_finding_exposed_s(finding);
-    if (exposed_s < WORTH_TRYING * finding->model->wall_s)
+    if (exposed_s < BP_WORTH_TRYING * finding->model->wall_s)
         return;
     bp_advise_remark(
         finding->model,
@@ -179,8 +177,11 @@ void bp_advise_transfers(struct bp_model *model) {
         struct bp_finding finding = {model, transfer, bp_advise_caller(model, transfer, name),
                                      rate};
         repeated_copies(&finding);
+        if (transfer->direction > BP_D2H)
+            continue;
+        bp_finding_small_calls(&finding);
         /* Without device records nothing is known of what could be reached. */
-        if (transfer->direction > BP_D2H || !(bp_finding_best_rate(&finding) > 0))
+        if (!(bp_finding_best_rate(&finding) > 0))
             continue;
         bp_finding_small_copies(&finding);
         pageable_copies(&finding);

@@ -38,8 +38,12 @@ bool bp_finding_is_pageable(const struct bp_model_transfer *transfer);
 bool bp_finding_is_alike(const struct bp_finding *finding, const struct bp_model_transfer *other,
                          bool pageable);
 
+/* Part of the wall from which on an experiment is worth its trouble. */
+#define BP_WORTH_TRYING 0.05
+
 /* One sort of finding each. */
 void bp_finding_small_copies(const struct bp_finding *finding);
+void bp_finding_small_calls(const struct bp_finding *finding); /* of copies without records */
 void bp_finding_synchronous_copies(const struct bp_finding *finding);
 
 #endif

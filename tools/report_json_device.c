@@ -19,7 +19,8 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
         bp_report_json_name(object, key, &model->functions[number]);
 }
 
-/* Without kernel records nobody knows when the device did nothing. */
+/* Without kernel records nobody knows when the device did nothing, and without any not even which
+ * device that was. */
 static void set_use(json_t *object, const struct bp_model *model,
                     const struct bp_model_device *device) {
     static const char *const with_kernels[] = {"busy_s", "idle_s", "compute_s", "busy_pct"};
@@ -29,7 +30,8 @@ static void set_use(json_t *object, const struct bp_model *model,
     bp_json_set(object, "copy_s", device->copy_s);
     bp_json_set(object, "compute_s", device->compute_s);
     bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
-    for (size_t i = 0; i < 4 && device->kernels_unknown; i++)
+    bool unknown = device->kernels_unknown || !(device->name[0] || device->busy_s > 0);
+    for (size_t i = 0; i < 4 && unknown; i++)
         json_object_set_new(object, with_kernels[i], json_null());
 }
 
