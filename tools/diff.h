@@ -66,6 +66,8 @@ struct bp_diff_row {
     double new_s;
     double old_count;
     double new_count;
+    double old_bytes; /* of copies */
+    double new_bytes;
     double even_s;        /* NEW at OLD's speed */
     double change_s;      /* that, minus OLD */
     double spread_s;      /* a change may be as large without any cause */

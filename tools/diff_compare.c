@@ -139,6 +139,7 @@ struct side {
     double noise_s;
     double cost_s;
     double count;
+    double bytes;
     bool same_count;
 };
 
@@ -155,6 +156,7 @@ static struct side sum_side(const struct bp_diff *diff, const struct bp_diff_row
         side.noise_s += value->doubt_s / diff->runs[i].slowness / count;
         side.cost_s += value->cost_s / diff->runs[i].slowness / count;
         side.count += (double)value->count / count;
+        side.bytes += (double)value->bytes / count;
         side.same_count &= value->count == row->values[first].count;
     }
     for (uint32_t i = first; count > 1 && i < first + count; i++) {
@@ -265,6 +267,8 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
     row->even_s = even_new(diff, &old_side, &new_side);
     row->old_count = old_side.count;
     row->new_count = new_side.count;
+    row->old_bytes = old_side.bytes;
+    row->new_bytes = new_side.bytes;
     row->count_differs = !row->unseen && old_side.same_count && new_side.same_count &&
                          old_side.count != new_side.count;
     row->spread_s = spread_of(diff, row, &old_side, &new_side, scale);

@@ -38,6 +38,10 @@ static json_t *make_row(const struct bp_diff_row *row) {
         bp_json_set(object, "old_calls", row->old_count);
         bp_json_set(object, "new_calls", row->new_count);
     }
+    if (row->kind == BP_DIFF_TRANSFER) {
+        bp_json_set(object, "old_bytes", row->old_bytes);
+        bp_json_set(object, "new_bytes", row->new_bytes);
+    }
     json_object_set_new(object, "time_differs", json_boolean(row->time_differs));
     json_object_set_new(object, "calls_differ", json_boolean(row->count_differs));
     if (row->other)

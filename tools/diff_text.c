@@ -272,13 +272,23 @@ static bool has_first(const struct bp_diff_row *row) {
     return row->count_differs && row->function && row->function->cuda;
 }
 
+static bool is_about(double a, double b) {
+    return fabs(a - b) <= AS_LONG * fmax(a, b);
+}
+
+/* Copies of another size: what each of them takes says nothing of their speed. */
+static bool is_resized(const struct bp_diff_row *row) {
+    return row->old_count > 0 && row->new_count > 0 &&
+           !is_about(row->old_bytes / row->old_count, row->new_bytes / row->new_count);
+}
+
 /* "2.0 × faster" of one call. */
 static void print_per_call(const struct bp_page *page, const struct bp_diff_row *row) {
     double scale = row->old_count > 0 && row->new_count > 0 ? row->new_count / row->old_count : 1;
     double expected_s = row->old_s * scale;
     double now_s = row->even_s;
-    if (has_first(row) || !row->time_differs || !row->in_old || !row->in_new || !(expected_s > 0) ||
-        !(now_s > 0))
+    if (has_first(row) || is_resized(row) || !row->time_differs || !row->in_old || !row->in_new ||
+        !(expected_s > 0) || !(now_s > 0))
         return;
     double ratio = now_s > expected_s ? now_s / expected_s : expected_s / now_s;
     fprintf(page->out, ratio < 100 ? "  %.1f %s %s" : "  %.0f %s %s", ratio, page->utf8 ? "×" : "x",
@@ -299,12 +309,15 @@ static void print_each(const struct bp_page *page, const struct bp_diff *diff,
     char new_text[32];
     double old_s = row->old_s / row->old_count;
     double new_s = row->even_s / row->new_count;
-    if (row->time_differs && has_first(row)) {
+    if (is_resized(row)) {
+        fprintf(page->out, "; together %s, before %s", bp_page_bytes(row->new_bytes, new_text),
+                bp_page_bytes(row->old_bytes, old_text));
+    } else if (row->time_differs && has_first(row)) {
         uint32_t count = diff->old_side.count;
         fprintf(page->out, "; the first %s, before %s",
                 bp_page_time(page, longest_first(row, count, diff->new_side.count), new_text),
                 bp_page_time(page, longest_first(row, 0, count), old_text));
-    } else if (!row->time_differs && fabs(new_s - old_s) <= AS_LONG * fmax(old_s, new_s)) {
+    } else if (!row->time_differs && is_about(old_s, new_s)) {
         fprintf(page->out, "; each takes as long as before");
     } else if (!row->time_differs) {
         fprintf(page->out, "; each %s, before %s, maybe by chance",
@@ -336,7 +349,7 @@ static void print_row(const struct bp_page *page, const struct bp_diff *diff,
     print_values(page, row, name);
     print_per_call(page, row);
     fputc('\n', page->out);
-    if (row->count_differs)
+    if (row->count_differs || is_resized(row))
         print_count(page, diff, row);
 }
 
