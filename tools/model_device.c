@@ -110,7 +110,8 @@ struct bp_node_split *bp_model_node_splits(struct bp_model *model,
             continue;
         struct bp_node_split *split = &list[wait->node];
         double s = (double)wait->time * process->tick_s;
-        s = s < split->wait_s[BP_FRAMEWORK] ? s : split->wait_s[BP_FRAMEWORK];
+        if (s > split->wait_s[BP_FRAMEWORK] - process->tick_s / 2) /* what is left is rounding */
+            s = split->wait_s[BP_FRAMEWORK];
         split->wait_s[BP_FRAMEWORK] -= s;
         split->wait_s[BP_DSL] += s;
     }

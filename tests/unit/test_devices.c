@@ -146,6 +146,27 @@ static void categories(void) {
     builder_fini(&builder);
 }
 
+/* 0.010 - 0.001 - 0.002 - 0.007 is 8.7e-19, not 0: a row of nothing. */
+static void waits_for_the_dsl_alone(void) {
+    struct builder builder;
+    struct bp_rules *rules;
+    build(&builder);
+    size_t chunk = builder_chunk(&builder, BP_SPLITS, BP_NO_THREAD, 1, 1);
+    *(struct bp_split *)builder_item(&builder, chunk, 0) =
+        (struct bp_split){.node = 2, .calls = 1, .time = 500 * MS, .wait = 10 * MS};
+    chunk = builder_chunk(&builder, BP_WAITS, BP_NO_THREAD, 3, 3);
+    struct bp_wait *waits = builder_item(&builder, chunk, 0);
+    waits[0] = (struct bp_wait){.node = 2, .launch_node = 2, .time = 1 * MS};
+    waits[1] = (struct bp_wait){.node = 2, .launch_node = 2, .time = 2 * MS};
+    waits[2] = (struct bp_wait){.node = 2, .launch_node = 2, .time = 7 * MS};
+    struct bp_model *model = make_model(&builder, &rules);
+    CHECK(model->kernel_wait_s == 0);
+    CHECK_NEAR(model->dsl_kernel_wait_s, 0.01, 1e-9);
+    bp_model_free(model);
+    bp_rules_free(rules);
+    builder_fini(&builder);
+}
+
 /* A split that claims more than the node has: never more than there is. */
 static void too_large_a_split(void) {
     struct builder builder;
@@ -209,6 +230,7 @@ int main(void) {
     RUN(contexts_that_do_not_exist);
     RUN(copies_without_records);
     RUN(categories);
+    RUN(waits_for_the_dsl_alone);
     RUN(too_large_a_split);
     RUN(past_a_fork);
     return test_result();
