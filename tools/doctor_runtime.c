@@ -54,7 +54,9 @@ void bp_doctor_cuda_driver(struct bp_finding *finding) {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     int version = 0, devices = 0, failed = 1;
     if (!driver) {
-        bp_finding_set(finding, BP_ABSENT, "no libcuda.so.1: no GPU can be used here");
+        bp_finding_set(finding, BP_ABSENT,
+                       "no libcuda.so.1: no GPU can be used here; run --device sim:t4 has a "
+                       "stand-in");
         return;
     }
     int (*get_version)(int *) = (int (*)(int *))dlsym(driver, "cuDriverGetVersion");

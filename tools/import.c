@@ -104,9 +104,10 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
         sets += !trace->works[i].kernel && trace->works[i].direction == BP_MEMSET;
     }
     uint64_t copies = trace->work_count - kernels - sets;
-    printf("%s: %u thread%s, %s CUDA calls, %s kernels, %s copies\n", output, trace->thread_count,
+    printf("%s: %u thread%s, %s CUDA call%s, %s kernel%s, %s cop%s\n", output, trace->thread_count,
            trace->thread_count == 1 ? "" : "s", bp_page_count(calls, number[0]),
-           bp_page_count(kernels, number[1]), bp_page_count(copies, number[2]));
+           calls == 1 ? "" : "s", bp_page_count(kernels, number[1]), kernels == 1 ? "" : "s",
+           bp_page_count(copies, number[2]), copies == 1 ? "y" : "ies");
     if (trace->missing[0])
         bp_note("%s: %s", path, trace->missing);
     return copies;
