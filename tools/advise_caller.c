@@ -9,6 +9,9 @@
 #include "tools/advise.h"
 #include "tools/text.h"
 
+/* Of a function's name: C++ has some of many lines. */
+#define LONGEST 60
+
 static bool is_of(const struct bp_copy_site *site, const struct bp_model_transfer *transfer) {
     return site->caller == transfer->caller && site->call == transfer->call &&
            bp_site_fits(site, transfer->direction) && site->step_count > 0;
@@ -67,12 +70,14 @@ static bool main_step(const struct bp_model *model, const struct bp_model_transf
     return true;
 }
 
-static const char *describe(const struct bp_site_step *step, char text[BP_ADVISE_NAME]) {
+/* `all`: none of the copies is from elsewhere. */
+static const char *describe(const struct bp_site_step *step, bool all, char text[BP_ADVISE_NAME]) {
     char place[80] = "";
     if (step->file[0] && step->line)
         snprintf(place, sizeof(place), " (%.60s:%u)", bp_base_name(step->file), step->line);
-    snprintf(text, BP_ADVISE_NAME, "%.40s%s%.70s%s", step->module, step->module[0] ? "." : "",
-             step->function, place);
+    snprintf(text, BP_ADVISE_NAME, "%s%.40s%s%.*s%s%s", all ? "" : "mostly ", step->module,
+             step->module[0] ? "." : "", LONGEST, step->function,
+             strlen(step->function) > LONGEST ? "…" : "", place);
     return text;
 }
 
@@ -86,9 +91,9 @@ const char *bp_advise_caller(const struct bp_model *model, const struct bp_model
         return bp_function_name(function, text, BP_ADVISE_NAME);
     const struct bp_copy_site *site = exact_site(model, transfer);
     if (site)
-        return describe(&site->steps[0], text);
+        return describe(&site->steps[0], true, text);
     if (main_step(model, transfer, &step))
-        return describe(&step, text);
+        return describe(&step, count_others(model, transfer, &step, step.line > 0) == 0, text);
     snprintf(text, BP_ADVISE_NAME, "own code of %.150s", function->library);
     return text;
 }
