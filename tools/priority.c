@@ -17,6 +17,8 @@
 #define ASSUMED_LAUNCH_S 4e-6
 #define ASSUMED_COPY_S 10e-6
 #define ASSUMED_RATE 6e9
+/* Of a call: a smaller gain is rounding, not a batch of billions. */
+#define LEAST_GAIN 1e-6
 
 /* Speed-ups of a function that authors of ports have reported, by priority: what is large is
  * usually better suited. */
@@ -107,10 +109,24 @@ static void judge(const struct bp_device_cost *device, struct bp_candidate *cand
     double work_s = candidate->call_s / candidate->factor[0];
     double gain_s = candidate->call_s - work_s - bytes_s;
     candidate->device_s = latency_s + bytes_s + work_s;
-    candidate->break_even = gain_s > 0 ? ceil(latency_s / gain_s) : INFINITY;
+    bool gains = gain_s > LEAST_GAIN * candidate->call_s;
+    candidate->break_even = gains ? ceil(latency_s / gain_s) : INFINITY;
     candidate->verdict = candidate->break_even <= 1                     ? BP_MOVE
                          : candidate->break_even <= candidate->together ? BP_BATCH
                                                                         : BP_KEEP;
+}
+
+/* At best launches and copies are nothing beside a large batch; at worst each call has its own, or
+ * as many as can be made at once share them. What stays on the CPU might become faster there. */
+static void set_run(const struct bp_device_cost *device, struct bp_candidate *candidate,
+                    double wall_s) {
+    double each_s = candidate->device_s;
+    if (candidate->verdict == BP_BATCH)
+        each_s -= bp_device_latency(device) * (1 - 1 / candidate->together);
+    double least = candidate->verdict == BP_KEEP || !(each_s > 0) ? candidate->factor[0]
+                                                                  : candidate->call_s / each_s;
+    candidate->after_s[0] = wall_s * bp_amdahl(candidate->share, candidate->factor[1]);
+    candidate->after_s[1] = wall_s * bp_amdahl(candidate->share, least);
 }
 
 double bp_device_latency(const struct bp_device_cost *device) {
@@ -129,13 +145,12 @@ static void add_candidate(struct bp_priorities *priorities, const struct bp_mode
     candidate->priority = priority;
     candidate->share = share;
     candidate->call_s = function->calls ? function->self_s / (double)function->calls : 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         candidate->factor[i] = factors[priority][i];
-        candidate->after_s[1 - i] = model->wall_s * bp_amdahl(share, factors[priority][i]);
-    }
     candidate->together = (double)function->calls / (function->tasks ? function->tasks : 1);
     set_bytes(model, candidate);
     judge(&priorities->device, candidate);
+    set_run(&priorities->device, candidate, model->wall_s);
 }
 
 static int compare_candidates(const void *a, const void *b) {
@@ -146,12 +161,16 @@ static int compare_candidates(const void *a, const void *b) {
     return x->function < y->function ? -1 : 1;
 }
 
+bool bp_candidate_counts(const struct bp_candidate *candidate) {
+    return candidate->priority >= BP_MEDIUM && candidate->verdict != BP_KEEP;
+}
+
 /* All of HIGH and MEDIUM together: shares of different functions do not overlap. */
 static void sum_up(struct bp_priorities *priorities, double wall_s) {
     for (int i = 0; i < 2; i++) {
         priorities->after_s[i] = wall_s;
         for (uint32_t k = 0; k < priorities->candidate_count; k++)
-            if (priorities->candidates[k].priority >= BP_MEDIUM)
+            if (bp_candidate_counts(&priorities->candidates[k]))
                 priorities->after_s[i] -= wall_s - priorities->candidates[k].after_s[i];
     }
 }

@@ -45,7 +45,8 @@ struct bp_candidate {
     double share; /* of the wall, 0 to 1 */
     double call_s;
     double factor[2];  /* expected speed-up of the function, from and to */
-    double after_s[2]; /* wall of the run then: with the larger and the smaller speed-up */
+    double after_s[2]; /* wall of the run then: with the larger speed-up, and with the smaller and
+                          launches and copies */
     double bytes[2];   /* per call, in and out; -1 where unknown */
     double device_s;   /* one call on the device: launch, copies, and the work that is left */
     double together;   /* calls that could be batched: those of a task, or of the run */
@@ -66,7 +67,7 @@ struct bp_priorities {
     struct bp_device_cost device;
     struct bp_candidate *candidates; /* of the DSL, by falling share, down to LOW */
     uint32_t candidate_count;
-    double after_s[2]; /* the wall with all of HIGH and MEDIUM sped up */
+    double after_s[2]; /* the wall with all that count sped up */
     struct bp_framework_part *parts;
     uint32_t part_count;
 };
@@ -74,5 +75,8 @@ struct bp_priorities {
 struct bp_priorities *bp_priorities_new(const struct bp_model *model,
                                         const struct bp_levels *levels);
 void bp_priorities_free(struct bp_priorities *priorities);
+
+/* HIGH or MEDIUM, and something for the device. */
+bool bp_candidate_counts(const struct bp_candidate *candidate);
 
 #endif

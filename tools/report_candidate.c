@@ -65,6 +65,13 @@ static void print_candidate(const struct bp_page *page, const struct bp_model *m
     print_verdict(page, &priorities->device, function, candidate);
 }
 
+static uint32_t count_candidates(const struct bp_priorities *priorities) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < priorities->candidate_count; i++)
+        count += bp_candidate_counts(&priorities->candidates[i]);
+    return count;
+}
+
 static void print_sum(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_priorities *priorities) {
     char now[32];
@@ -73,10 +80,17 @@ static void print_sum(const struct bp_page *page, const struct bp_model *model,
     char line[200];
     double speed[2] = {model->wall_s / priorities->after_s[1],
                        model->wall_s / priorities->after_s[0]};
-    snprintf(
-        line, sizeof(line), "  all HIGH and MEDIUM: %s now, then %s to %s, %.2f to %.2f x as fast",
-        bp_page_time(page, model->wall_s, now), bp_page_time(page, priorities->after_s[0], from),
-        bp_page_time(page, priorities->after_s[1], to), speed[0], speed[1]);
+    uint32_t counted = count_candidates(priorities);
+    uint32_t all = 0;
+    while (all < priorities->candidate_count && priorities->candidates[all].priority >= BP_MEDIUM)
+        all++;
+    if (all > 0 && counted == 0)
+        return;
+    snprintf(line, sizeof(line),
+             "  all HIGH and MEDIUM%s: %s now, then %s to %s, %.2f to %.2f x as fast",
+             counted < all ? " but those to keep" : "", bp_page_time(page, model->wall_s, now),
+             bp_page_time(page, priorities->after_s[0], from),
+             bp_page_time(page, priorities->after_s[1], to), speed[0], speed[1]);
     bp_page_wrap(page, line, 4);
 }
 
@@ -166,10 +180,7 @@ static bool gain_text(const struct bp_model *model, const struct bp_priorities *
 void bp_report_candidate_line(const struct bp_page *page, const struct bp_model *model,
                               const struct bp_report_settings *settings) {
     struct bp_priorities *priorities = bp_priorities_new(model, &settings->levels);
-    uint32_t count = 0;
-    while (count < priorities->candidate_count &&
-           priorities->candidates[count].priority >= BP_MEDIUM)
-        count++;
+    uint32_t count = count_candidates(priorities);
     char text[40];
     if (count && gain_text(model, priorities, text, sizeof(text)))
         fprintf(page->out, "  on a GPU %u of them might make the run %s as fast: --by candidate\n",
