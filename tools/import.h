@@ -17,8 +17,12 @@ int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *er
 /* JSON of the PyTorch profiler (Kineto), also compressed by gzip. */
 int bp_import_kineto(struct bp_trace *trace, const char *path, struct bp_error *error);
 
-/* A JSON file, also compressed. Of one that was cut, the events up to there, with a part of
- * trace->missing that says so. New; NULL with the error set. */
-json_t *bp_import_json(struct bp_trace *trace, const char *path, struct bp_error *error);
+/* With `key` a member of the outermost object, with NULL one of the events: borrowed. */
+typedef void bp_import_fn(void *data, const char *key, const json_t *value);
+
+/* Chrome's trace events, also compressed, in the order of the file. What is cut or no JSON is left
+ * out and said in trace->missing. 0, or -1 with the error set. */
+int bp_import_json(struct bp_trace *trace, const char *path, bp_import_fn *take, void *data,
+                   struct bp_error *error);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * Traces of the PyTorch profiler (torch.profiler, Kineto): Chrome's trace events. Times are
  * microseconds, whole ones in older files, from `baseTimeNanoseconds` on in newer ones; categories
- * once were `Runtime`, `Kernel`, `Memcpy`. Operators, annotations and Python functions become
- * frames, so that a copy has the operator as its caller.
+ * once were `Runtime`, `Kernel`, `Memcpy`, and threads texts ("140212", "stream 7"). With ROCm the
+ * categories are the same and the calls begin with `hip`. Operators, annotations and Python
+ * functions become frames, so that a copy has the operator as its caller.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +15,25 @@
 #include "tools/memory.h"
 #include "tools/text.h"
 
+/* The name of a thread, or of a process (tid 0). Events of what it names may come later. */
+struct label {
+    int64_t pid;
+    int64_t tid;
+    char *name;
+};
+
 struct kineto {
     struct bp_trace *trace;
+    struct label *labels;
+    uint32_t label_count;
     uint64_t base; /* ns */
+    uint64_t events;
     uint64_t cuda_calls;
-    uint64_t broken; /* events without what their kind needs */
-    int64_t pid;     /* of the first host event */
-    char process_name[256];
+    uint64_t broken;         /* events without what their kind needs */
+    uint64_t timeless;       /* CUPTI had no time for them: both are 0 */
+    uint64_t host_copies;    /* host to host: no device in it */
+    uint64_t unknown_copies; /* of a direction that is not known here */
+    int64_t pid;             /* of the first host event */
 };
 
 static const char *text_of(const json_t *object, const char *key) {
@@ -28,20 +41,32 @@ static const char *text_of(const json_t *object, const char *key) {
     return text ? text : "";
 }
 
-static uint64_t count_of(const json_t *object, const char *key) {
-    double value = json_number_value(json_object_get(object, key));
-    return value > 0 && value < 0x1p63 ? (uint64_t)value : 0;
+/* A number, or a text that is one. Threads may be negative: half of a pthread_t. */
+static bool read_whole(const json_t *value, int64_t *whole) {
+    const char *text = json_string_value(value);
+    char *end = NULL;
+    double number = json_number_value(value);
+    *whole = json_is_integer(value) ? json_integer_value(value) : 0;
+    if (text)
+        *whole = strtoll(text, &end, 10);
+    else if (json_is_real(value) && number > -0x1p63 && number < 0x1p63)
+        *whole = (int64_t)number;
+    return text ? end != text && *end == 0 : json_is_number(value);
 }
 
-/* Whole microseconds must not go through a double: 2^53 ns are 104 days. */
-static uint64_t ns_of(const json_t *number) {
-    if (json_is_integer(number))
-        return json_integer_value(number) > 0 ? (uint64_t)json_integer_value(number) * 1000 : 0;
+static uint64_t count_of(const json_t *value) {
+    int64_t whole;
+    return read_whole(value, &whole) && whole > 0 ? (uint64_t)whole : 0;
+}
+
+/* Microseconds. In nanoseconds a double would not do: 2^53 of them are 104 days. */
+static bool read_time(const json_t *number, uint64_t *ns) {
     double value = json_number_value(number);
-    if (!(value > 0 && value < 0x1p53))
-        return 0;
+    if (!json_is_number(number) || !(value >= 0 && value < 0x1p53))
+        return false;
     double whole = floor(value);
-    return (uint64_t)whole * 1000 + (uint64_t)((value - whole) * 1000 + 0.5);
+    *ns = (uint64_t)whole * 1000 + (uint64_t)((value - whole) * 1000 + 0.5);
+    return true;
 }
 
 static bool is_one_of(const char *category, const char *const *names) {
@@ -74,21 +99,21 @@ static uint32_t python_func(struct bp_trace *trace, const char *name) {
 
 static void take_frame(struct kineto *kineto, const json_t *event, uint64_t start, uint64_t end,
                        uint32_t func) {
-    const json_t *process = json_object_get(event, "pid");
-    const json_t *thread = json_object_get(event, "tid");
-    if (!json_is_integer(process) || !json_is_integer(thread)) {
+    int64_t pid;
+    int64_t tid;
+    if (!read_whole(json_object_get(event, "pid"), &pid) ||
+        !read_whole(json_object_get(event, "tid"), &tid)) {
         kineto->broken++;
         return;
     }
-    int64_t pid = json_integer_value(process);
     if (kineto->pid == 0)
         kineto->pid = pid;
     struct bp_trace_frame frame = {
         .start = start,
         .end = end,
-        .thread = bp_trace_thread(kineto->trace, pid, json_integer_value(thread)),
+        .thread = bp_trace_thread(kineto->trace, pid, tid),
         .func = func,
-        .correlation = count_of(json_object_get(event, "args"), "correlation"),
+        .correlation = count_of(json_object_get(json_object_get(event, "args"), "correlation")),
     };
     bp_trace_frame(kineto->trace, &frame);
 }
@@ -106,21 +131,29 @@ static uint8_t memory_named(const char *text) {
     return BP_MEMORY_UNKNOWN;
 }
 
-/* "Memcpy HtoD (Pageable -> Device)" */
-static void describe_copy(const char *name, struct bp_trace_work *work) {
+/* "Memcpy HtoD (Pageable -> Device)", and with ROCm once "CopyHostToDevice". false if it is no copy
+ * of a device. */
+static bool describe_copy(struct kineto *kineto, const char *name, struct bp_trace_work *work) {
     static const struct {
         const char *name;
         uint8_t direction;
-    } names[] = {{"HtoD", BP_H2D}, {"HtoA", BP_H2D}, {"DtoH", BP_D2H},
-                 {"AtoH", BP_D2H}, {"PtoP", BP_P2P}, {"DtoD", BP_D2D}};
-    work->direction = BP_D2D;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strstr(name, names[i].name))
-            work->direction = names[i].direction;
+    } names[] = {{"HtoD", BP_H2D},         {"HtoA", BP_H2D},         {"DtoH", BP_D2H},
+                 {"AtoH", BP_D2H},         {"PtoP", BP_P2P},         {"DtoD", BP_D2D},
+                 {"AtoA", BP_D2D},         {"AtoD", BP_D2D},         {"DtoA", BP_D2D},
+                 {"HostToDevice", BP_H2D}, {"DeviceToHost", BP_D2H}, {"DeviceToDevice", BP_D2D}};
+    size_t i = 0;
+    while (i < sizeof(names) / sizeof(names[0]) && !strstr(name, names[i].name))
+        i++;
+    if (i == sizeof(names) / sizeof(names[0])) {
+        (*(strstr(name, "HtoH") ? &kineto->host_copies : &kineto->unknown_copies))++;
+        return false;
+    }
     const char *open = strchr(name, '(');
     const char *arrow = strstr(name, "-> ");
+    work->direction = names[i].direction;
     work->source = open ? memory_named(open + 1) : BP_MEMORY_UNKNOWN;
     work->target = arrow ? memory_named(arrow + 3) : BP_MEMORY_UNKNOWN;
+    return true;
 }
 
 enum work_sort { KERNEL, COPY, SET };
@@ -135,15 +168,16 @@ static void take_work(struct kineto *kineto, const json_t *event, uint64_t start
     struct bp_trace_work work = {
         .start = start,
         .end = end,
-        .bytes = count_of(arguments, "bytes"),
-        .correlation = count_of(arguments, "correlation"),
-        .device = (uint32_t)json_integer_value(device),
+        .bytes = count_of(json_object_get(arguments, "bytes")),
+        .correlation = count_of(json_object_get(arguments, "correlation")),
+        .device = (uint32_t)count_of(device),
     };
     if (sort == KERNEL) {
         work.kernel = true;
         work.name = bp_trace_name(kineto->trace, name);
     } else if (sort == COPY) {
-        describe_copy(name, &work);
+        if (!describe_copy(kineto, name, &work))
+            return;
     } else {
         work.direction = BP_MEMSET;
         work.target = BP_MEMORY_DEVICE;
@@ -156,16 +190,20 @@ static void take_event(struct kineto *kineto, const json_t *event) {
     static const char *const frames[] = {"cpu_op", "user_annotation", "Operator", NULL};
     const char *category = text_of(event, "cat");
     const char *name = text_of(event, "name");
-    const json_t *duration = json_object_get(event, "dur");
-    const json_t *ts = json_object_get(event, "ts");
+    uint64_t start;
+    uint64_t time;
     if (strcmp(text_of(event, "ph"), "X") != 0)
         return;
-    if (!json_is_number(ts) || !json_is_number(duration)) {
+    if (!read_time(json_object_get(event, "ts"), &start) ||
+        !read_time(json_object_get(event, "dur"), &time)) {
         kineto->broken++;
         return;
     }
-    uint64_t start = kineto->base + ns_of(ts);
-    uint64_t end = start + ns_of(duration);
+    if (start + time == 0) {
+        kineto->timeless++;
+        return;
+    }
+    uint64_t end = start + time;
     if (is_one_of(category, calls)) {
         kineto->cuda_calls++;
         take_frame(kineto, event, start, end, bp_trace_cuda_func(kineto->trace, name));
@@ -183,20 +221,33 @@ static void take_event(struct kineto *kineto, const json_t *event) {
     }
 }
 
-static void take_names(struct kineto *kineto, const json_t *event) {
-    const char *name = text_of(json_object_get(event, "args"), "name");
-    int64_t pid = json_integer_value(json_object_get(event, "pid"));
-    if (strcmp(text_of(event, "ph"), "M") != 0)
+static void take_label(struct kineto *kineto, const json_t *event) {
+    bool process = strcmp(text_of(event, "name"), "process_name") == 0;
+    bool thread = strcmp(text_of(event, "name"), "thread_name") == 0;
+    if (strcmp(text_of(event, "ph"), "M") != 0 || !(process || thread))
         return;
-    if (strcmp(text_of(event, "name"), "process_name") == 0 && pid == kineto->pid)
-        snprintf(kineto->process_name, sizeof(kineto->process_name), "%s", name);
-    if (strcmp(text_of(event, "name"), "thread_name") != 0)
+    struct label label = {0};
+    if (!read_whole(json_object_get(event, "pid"), &label.pid) ||
+        (thread && !read_whole(json_object_get(event, "tid"), &label.tid)))
         return;
-    int64_t key[2] = {pid, json_integer_value(json_object_get(event, "tid"))};
-    uint32_t thread = bp_table_get(&kineto->trace->thread_table, key, sizeof(key));
-    if (thread != BP_TABLE_NONE)
-        snprintf(kineto->trace->threads[thread].name, sizeof(kineto->trace->threads[thread].name),
-                 "%s", name);
+    label.name = bp_copy_text(text_of(json_object_get(event, "args"), "name"));
+    *BP_APPEND(kineto->labels, kineto->label_count) = label;
+}
+
+static void name_all(struct kineto *kineto) {
+    struct bp_trace *trace = kineto->trace;
+    for (uint32_t i = 0; i < kineto->label_count; i++) {
+        struct label *label = &kineto->labels[i];
+        int64_t key[2] = {label->pid, label->tid};
+        uint32_t thread = bp_table_get(&trace->thread_table, key, sizeof(key));
+        if (label->tid == 0 && label->pid == kineto->pid)
+            snprintf(trace->executable, sizeof(trace->executable), "%s", label->name);
+        else if (label->tid != 0 && thread != BP_TABLE_NONE)
+            snprintf(trace->threads[thread].name, sizeof(trace->threads[thread].name), "%s",
+                     label->name);
+        free(label->name);
+    }
+    free(kineto->labels);
 }
 
 static void take_devices(struct bp_trace *trace, const json_t *list) {
@@ -204,11 +255,29 @@ static void take_devices(struct bp_trace *trace, const json_t *list) {
     const json_t *item;
     json_array_foreach(list, i, item) {
         struct bp_trace_device *device =
-            bp_trace_device(trace, (uint32_t)json_integer_value(json_object_get(item, "id")));
+            bp_trace_device(trace, (uint32_t)count_of(json_object_get(item, "id")));
         free(device->name);
         device->name = bp_copy_text(text_of(item, "name"));
-        device->memory = count_of(item, "totalGlobalMem");
+        device->memory = count_of(json_object_get(item, "totalGlobalMem"));
     }
+}
+
+static void take(void *data, const char *key, const json_t *value) {
+    struct kineto *kineto = data;
+    if (!key) {
+        kineto->events++;
+        take_event(kineto, value);
+        take_label(kineto, value);
+    } else if (strcmp(key, "deviceProperties") == 0) {
+        take_devices(kineto->trace, value);
+    } else if (strcmp(key, "baseTimeNanoseconds") == 0) {
+        kineto->base = count_of(value);
+    }
+}
+
+static void tell_count(struct bp_trace *trace, uint64_t count, const char *what) {
+    if (count)
+        bp_trace_miss(trace, "%llu %s", (unsigned long long)count, what);
 }
 
 /* One process per file; the work of the devices is its. */
@@ -217,51 +286,28 @@ static void finish(struct kineto *kineto) {
     for (uint32_t i = 0; i < trace->work_count; i++)
         trace->works[i].process = (uint32_t)kineto->pid;
     trace->pid = (int32_t)kineto->pid;
-    trace->realtime = trace->start;
-    snprintf(trace->executable, sizeof(trace->executable), "%s", kineto->process_name);
+    trace->realtime = kineto->base + trace->start;
     snprintf(trace->command, sizeof(trace->command), "%s",
-             kineto->process_name[0] ? kineto->process_name : "PyTorch");
+             trace->executable[0] ? trace->executable : "PyTorch");
     if (kineto->cuda_calls == 0)
         bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
-    if (kineto->broken)
-        bp_trace_miss(trace, "%llu events without time or thread left out",
-                      (unsigned long long)kineto->broken);
-}
-
-static int read_events(struct kineto *kineto, const json_t *json, const char *path,
-                       struct bp_error *error) {
-    const json_t *events = json_is_array(json) ? json : json_object_get(json, "traceEvents");
-    size_t i;
-    const json_t *event;
-    if (!json_is_array(events))
-        return bp_error_set(error, BP_FAILED,
-                            "%s: JSON, but no trace of the PyTorch profiler (no traceEvents)",
-                            path);
-    kineto->base = count_of(json, "baseTimeNanoseconds");
-    if (json_is_integer(json_object_get(json, "baseTimeNanoseconds")))
-        kineto->base = (uint64_t)json_integer_value(json_object_get(json, "baseTimeNanoseconds"));
-    take_devices(kineto->trace, json_object_get(json, "deviceProperties"));
-    json_array_foreach(events, i, event) {
-        take_event(kineto, event);
-    }
-    json_array_foreach(events, i, event) {
-        take_names(kineto, event);
-    }
-    if (kineto->trace->frame_count + kineto->trace->work_count == 0)
-        return bp_error_set(error, BP_FAILED,
-                            "%s: %zu events, but none of the kinds that the PyTorch profiler "
-                            "writes (cpu_op, cuda_runtime, kernel, gpu_memcpy)",
-                            path, json_array_size(events));
-    finish(kineto);
-    return 0;
+    tell_count(trace, kineto->timeless, "events of which no time was recorded left out");
+    tell_count(trace, kineto->broken, "events without time or thread left out");
+    tell_count(trace, kineto->host_copies, "host-to-host copies left out");
+    tell_count(trace, kineto->unknown_copies, "copies of an unknown direction left out");
 }
 
 int bp_import_kineto(struct bp_trace *trace, const char *path, struct bp_error *error) {
     struct kineto kineto = {.trace = trace};
-    json_t *json = bp_import_json(trace, path, error);
-    if (!json)
-        return -1;
-    int result = read_events(&kineto, json, path, error);
-    json_decref(json);
-    return result;
+    int result = bp_import_json(trace, path, take, &kineto, error);
+    name_all(&kineto);
+    if (result)
+        return result;
+    if (trace->frame_count + trace->work_count == 0)
+        return bp_error_set(error, BP_FAILED,
+                            "%s: %llu events, but none of the kinds that the PyTorch profiler "
+                            "writes (cpu_op, cuda_runtime, kernel, gpu_memcpy)",
+                            path, (unsigned long long)kineto.events);
+    finish(&kineto);
+    return 0;
 }

@@ -66,14 +66,16 @@ uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func)
 uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name) {
     char plain[512];
     bool runtime = strncmp(name, "cuda", 4) == 0;
+    const char *library = runtime                        ? "libcudart"
+                          : strncmp(name, "hip", 3) == 0 ? "libamdhip64"
+                                                         : "libcuda";
     snprintf(plain, sizeof(plain), "%s", name);
     char *version = strstr(plain, "_v");
     size_t digits = version ? strspn(version + 2, "0123456789") : 0;
     /* cuMemcpyHtoD_v2 is the driver's own name, cudaMemcpy_v3020 that of a CUPTI callback. */
     if (runtime && digits >= 4 && version[2 + digits] == 0)
         *version = 0;
-    struct bp_trace_func func = {
-        plain, runtime ? "libcudart" : "libcuda", "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
+    struct bp_trace_func func = {plain, (char *)library, "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
     return bp_trace_func(trace, &func);
 }
 

@@ -3,11 +3,13 @@
 functions, coarse times, and files that were cut."""
 import gzip
 import json
+import subprocess
 import unittest
 
-from harness import ImportTest, cuda_calls, function
+from harness import CMD, ImportTest, cuda_calls, function
 
 PID = 77
+BASE = 1700000000000000
 
 
 def host(category, name, start, duration, tid=PID, **arguments):
@@ -160,8 +162,122 @@ class Kineto(ImportTest):
             {"ph": "X", "cat": "cpu_op", "name": "no thread", "pid": "x", "ts": 1, "dur": 1},
             host("cpu_op", "\u00e9\t\u001b[31m", 11, 5), host("cpu_op", "n" * 5000, 17, 5),
             host("cpu_op", "negative", -5, -5), host("cpu_op", "huge", 1, 1e300)]))
-        self.assertIn("2 events without time or thread", self.said)
+        self.assertIn("4 events without time or thread", self.said)
         self.assertEqual(function(report, "good")["calls"], 1)
+        self.assertAlmostEqual(report["wall_s"], 22e-6)
+
+    def raw(self, data, name="raw.json"):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def test_first_version(self):
+        """PyTorch 1.8: threads are texts, and numbers may be; what CUPTI had no time for is at 0."""
+        report = self.report(self.trace([
+            dict(host("Operator", "aten::to", BASE, 100), tid="3239786240"),
+            dict(host("Runtime", "cudaMemcpyAsync", BASE + 10, 50, correlation="20002"),
+                 tid="3239786240"),
+            dict(device("Memcpy", "Memcpy HtoD (Pageable -> Device)", BASE + 20, 30,
+                        correlation="20002", bytes="4096"), tid="stream 7"),
+            dict(device("Kernel", "volta_sgemm_64x64_nt", 0, 0, correlation=106123),
+                 tid="stream 7"),
+        ]))
+        self.assertAlmostEqual(report["wall_s"], 100e-6)
+        self.assertEqual(cuda_calls(report), 1)
+        self.assertEqual(report["transfers"]["h2d"]["bytes"], 4096)
+        self.assertAlmostEqual(report["transfers"]["h2d"]["exposed_s"], 30e-6)
+        self.assertEqual(report["transfer_list"][0]["function"], "aten::to")
+        self.assertEqual(report["kernels"], [])
+        self.assertIn("1 events of which no time was recorded left out", self.said)
+
+    def test_rocm(self):
+        report = self.report(self.trace([
+            host("cuda_runtime", "hipMemcpyWithStream", 0, 100, correlation=1),
+            copy(10, 20, 1, "CopyHostToDevice"),
+            copy(40, 20, 1, "Memcpy DtoH (Device -> Host)"),
+            copy(70, 20, 1, "CopyDeviceToDevice"),
+        ]))
+        self.assertEqual({key: row["count"] for key, row in report["transfers"].items()},
+                         {"h2d": 1, "d2h": 1, "d2d": 1, "p2p": 0, "memset": 0})
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 40e-6)
+        self.assertEqual(function(report, "hipMemcpyWithStream")["library"], "libamdhip64")
+
+    def test_copies_of_no_device(self):
+        """No direction is made up."""
+        report = self.report(self.trace([
+            host("cuda_runtime", "cudaMemcpyAsync", 0, 100, correlation=1),
+            copy(10, 20, 1, "Memcpy HtoH (Pageable -> Pinned)"),
+            copy(40, 20, 1, "Memcpy <unknown>")]))
+        self.assertFalse(any(row["count"] for row in report["transfers"].values()))
+        self.assertIn("1 host-to-host copies left out", self.said)
+        self.assertIn("1 copies of an unknown direction left out", self.said)
+
+    def test_nearly_json(self):
+        """What Kineto wrote that JSON does not have: inf and nan, control characters, backslashes
+        of Windows, names that are no UTF-8, numbers beyond 64 bits."""
+        events = [
+            b'{"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpy", "pid": 77, "tid": 77, '
+            b'"ts": 1e2, "dur": 50, "args": {"correlation": 5, "x": -inf, "y": Infinity}}',
+            b'{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, '
+            b'"tid": 7, "ts": 110, "dur": 20, "args": {"correlation": 5, "bytes": 200, '
+            b'"memory bandwidth (GB/s)": inf, "b": nan, "ok": true, "addr": 99999999999999999999}}',
+            b'{"ph": "X", "cat": "python_function", "name": "torch\\cuda\\__init__.py(219): _lazy",'
+            b' "pid": 77, "tid": 77, "ts": 10, "dur": 20, "args": {"a\\u12": "\n"}}',
+            b'{"ph": "X", "cat": "cpu_op", "name": "tab\there, \xff\xfe", "pid": 77, "tid": 77, '
+            b'"ts": 40, "dur": 20}',
+            b'{"ph": "X", "cat": oops "cpu_op"}']
+        report = self.report(self.raw(b'{"traceEvents": [' + b",\n".join(events) + b"]}"))
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 20e-6)
+        self.assertEqual(report["transfers"]["h2d"]["bytes"], 200)
+        self.assertEqual(function(report, "__init__._lazy")["line"], 219)
+        self.assertEqual(function(report, "tab?here, ??")["calls"], 1)
+        self.assertIn("1 events that are no valid JSON left out", self.said)
+
+    def test_base_and_names_after_the_events(self):
+        event = json.dumps(host("cpu_op", "x", 1000.25, 10.5))
+        label = ('{"ph": "M", "name": "%s_name", "pid": 77, "tid": 77, "args": {"name": "%s"}}')
+        text = '[%s, %s, %s]' % (label % ("thread", "first"), event, label % ("process", "python"))
+        report = self.report(self.raw(('{"traceEvents": %s, "displayTimeUnit": "ms", '
+                                       '"baseTimeNanoseconds": 1700000000000000000}'
+                                       % text).encode()))
+        self.assertEqual(report["command"], "python")
+        self.assertEqual(report["thread_list"][0]["name"], "first")
+        self.assertAlmostEqual(report["wall_s"], 10.5e-6)
+        self.assertEqual(self.report(self.raw(text.encode()))["command"], "python")
+
+    def test_compressed_in_parts(self):
+        text = json.dumps({"traceEvents": [host("cpu_op", "x", i, 1) for i in range(10, 999)]})
+        half = len(text) // 2
+        packed = [gzip.compress(part.encode()) for part in (text[:half], text[half:])]
+        report = self.report(self.raw(b"".join(packed), "parts.json.gz"))
+        self.assertEqual(function(report, "x")["calls"], 989)
+        self.assertNotIn("damaged", self.said)
+        wrong = bytearray(b"".join(packed))
+        wrong[-6] ^= 1  # of the checksum
+        self.report(self.raw(wrong, "wrong.json.gz"))
+        self.assertIn("the compressed file is damaged", self.said)
+        wrong[-600] ^= 255
+        report = self.report(self.raw(wrong, "wrong.json.gz"))
+        self.assertIn("the compressed file is damaged after byte", self.said)
+        self.assertTrue(100 < function(report, "x")["calls"] < 989)
+
+    def test_what_comes_after_damage(self):
+        event = json.dumps(host("cpu_op", "x", 5, 10)).encode()
+        report = self.report(self.raw(b'{"traceEvents": [' + event + b'\n]] , "a": 1}'))
+        self.assertEqual(function(report, "x")["calls"], 1)
+        self.assertIn("no valid JSON after byte", self.said)
+        self.assertIn("line 2", self.said)
+
+    def test_size(self):
+        """Memory goes by what is kept of an event, not by its text."""
+        with open(CMD, "rb") as file:
+            if b"__asan_init" in file.read():
+                self.skipTest("a sanitizer needs all addresses there are")
+        event = json.dumps(host("cpu_op", "x", 5, 10, shapes=[[1]] * 1000)).encode()
+        path = self.raw(b"[" + b",\n".join([event] * 10000) + b"]")  # 50 MB
+        done = subprocess.run(["sh", "-c", 'ulimit -v 250000; exec "$0" import "$1"', CMD, path],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done)
 
 
 if __name__ == "__main__":
