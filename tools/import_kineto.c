@@ -275,26 +275,29 @@ static void take(void *data, const char *key, const json_t *value) {
     }
 }
 
-static void tell_count(struct bp_trace *trace, uint64_t count, const char *what) {
-    if (count)
-        bp_trace_miss(trace, "%llu %s", (unsigned long long)count, what);
-}
-
-/* One process per file; the work of the devices is its. */
+/* One process per file, unless somebody has put several together: of the work of the devices it is
+ * not told whose it is. */
 static void finish(struct kineto *kineto) {
     struct bp_trace *trace = kineto->trace;
     for (uint32_t i = 0; i < trace->work_count; i++)
         trace->works[i].process = (uint32_t)kineto->pid;
+    bool mixed = false;
+    for (uint32_t i = 0; i < trace->thread_count; i++) {
+        mixed |= trace->threads[i].process != (int32_t)kineto->pid;
+        trace->threads[i].process = (int32_t)kineto->pid;
+    }
     trace->pid = (int32_t)kineto->pid;
     trace->realtime = kineto->base + trace->start;
     snprintf(trace->command, sizeof(trace->command), "%s",
              trace->executable[0] ? trace->executable : "PyTorch");
+    if (mixed)
+        bp_trace_miss(trace, "calls of several processes in it, taken as one's");
     if (kineto->cuda_calls == 0)
         bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
-    tell_count(trace, kineto->timeless, "events of which no time was recorded left out");
-    tell_count(trace, kineto->broken, "events without time or thread left out");
-    tell_count(trace, kineto->host_copies, "host-to-host copies left out");
-    tell_count(trace, kineto->unknown_copies, "copies of an unknown direction left out");
+    bp_trace_miss_count(trace, kineto->timeless, "events of which no time was recorded left out");
+    bp_trace_miss_count(trace, kineto->broken, "events without time or thread left out");
+    bp_trace_miss_count(trace, kineto->host_copies, "host-to-host copies left out");
+    bp_trace_miss_count(trace, kineto->unknown_copies, "copies of an unknown direction left out");
 }
 
 int bp_import_kineto(struct bp_trace *trace, const char *path, struct bp_error *error) {

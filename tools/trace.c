@@ -153,3 +153,8 @@ void bp_trace_miss(struct bp_trace *trace, const char *format, ...) {
     vsnprintf(trace->missing + used, sizeof(trace->missing) - used, format, arguments);
     va_end(arguments);
 }
+
+void bp_trace_miss_count(struct bp_trace *trace, uint64_t count, const char *what) {
+    if (count)
+        bp_trace_miss(trace, "%llu %s", (unsigned long long)count, what);
+}

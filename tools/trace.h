@@ -104,7 +104,7 @@ struct bp_trace {
     int32_t pid;
     char command[1024];
     char executable[512];
-    char missing[192]; /* what was left out, for the user; "" if nothing */
+    char missing[1024]; /* what was left out, for the user; "" if nothing */
     struct bp_trace_sums sums;
 };
 
@@ -126,6 +126,9 @@ void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work);
 /* Another thing that is left out, as one more part of `missing`. */
 void bp_trace_miss(struct bp_trace *trace, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* So many of something, unless there are none. */
+void bp_trace_miss_count(struct bp_trace *trace, uint64_t count, const char *what);
 
 /* The steps of bp_trace_write: trace_context.c and trace_device.c. */
 void bp_trace_place_frames(struct bp_trace *trace);

@@ -11,6 +11,7 @@
 
 struct attribution {
     struct bp_trace *trace;
+    struct bp_table processes; /* that are attributed */
     struct bp_table calls;     /* (process, correlation) */
     uint32_t *call_frames;     /* by number in `calls`: index of the frame */
     struct bp_table transfers; /* the keys of bp_transfer, up to `flags` */
@@ -180,6 +181,47 @@ static void take_charge(void *data, const struct bp_charge *charge) {
     }
 }
 
+static void ignore_charge(void *data, const struct bp_charge *charge) {
+    (void)data;
+    (void)charge;
+}
+
+/* Once for each. Calls wait for the work of their own process: another one's copies and kernels, on
+ * its own device most likely, run beside them. */
+static void attribute_process(struct attribution *attribution, int32_t process, void *memory) {
+    struct bp_trace *trace = attribution->trace;
+    uint32_t known = attribution->processes.count;
+    if (bp_table_put(&attribution->processes, &process, sizeof(process)) < known)
+        return;
+    struct bp_call_interval *calls = bp_alloc(attribution->interval_count, sizeof(*calls));
+    struct bp_work_interval *works = bp_alloc(trace->work_count, sizeof(*works));
+    uint32_t call_count = 0;
+    uint32_t work_count = 0;
+    for (uint32_t i = 0; i < attribution->interval_count; i++)
+        if (trace->threads[attribution->intervals[i].thread].process == process)
+            calls[call_count++] = attribution->intervals[i];
+    for (uint32_t i = 0; i < trace->work_count; i++)
+        if ((int32_t)trace->works[i].process == process)
+            works[work_count++] = attribution->works[i];
+    bp_attribute(calls, call_count, works, work_count, memory, NULL, take_charge, attribution);
+    free(calls);
+    free(works);
+}
+
+static void attribute_all(struct attribution *attribution) {
+    struct bp_trace *trace = attribution->trace;
+    void *memory = bp_alloc(bp_window_size(attribution->interval_count, trace->work_count), 1);
+    for (uint32_t i = 0; i < trace->thread_count; i++)
+        attribute_process(attribution, trace->threads[i].process, memory);
+    if (attribution->processes.count > 1)
+        bp_trace_miss_count(trace, attribution->processes.count, "processes in it, shown as one");
+    for (uint32_t i = 0; i < trace->work_count; i++)
+        attribute_process(attribution, (int32_t)trace->works[i].process, memory);
+    bp_attribute(NULL, 0, attribution->works, trace->work_count, memory, trace->sums.busy,
+                 ignore_charge, NULL);
+    free(memory);
+}
+
 void bp_trace_attribute(struct bp_trace *trace) {
     struct attribution attribution = {.trace = trace};
     attribution.call_frames = bp_alloc(trace->frame_count, sizeof(uint32_t));
@@ -187,16 +229,14 @@ void bp_trace_attribute(struct bp_trace *trace) {
     attribution.works = bp_alloc(trace->work_count, sizeof(*attribution.works));
     collect_calls(&attribution);
     collect_works(&attribution);
-    void *memory = bp_alloc(bp_window_size(attribution.interval_count, trace->work_count), 1);
-    bp_attribute(attribution.intervals, attribution.interval_count, attribution.works,
-                 trace->work_count, memory, trace->sums.busy, take_charge, &attribution);
+    attribute_all(&attribution);
     for (uint32_t i = 0; i < attribution.interval_count; i++)
         get_split(&attribution, attribution.intervals[i].thread, attribution.intervals[i].node)
             ->calls++;
-    free(memory);
     free(attribution.call_frames);
     free(attribution.intervals);
     free(attribution.works);
+    bp_table_fini(&attribution.processes);
     bp_table_fini(&attribution.calls);
     bp_table_fini(&attribution.transfers);
     bp_table_fini(&attribution.kernels);

@@ -185,7 +185,9 @@ static void add_sums(struct image *image, struct bp_trace *trace, const char *so
         .flushed = trace->end,
     };
     snprintf(collector.library, sizeof(collector.library), "%s", source);
-    snprintf(collector.reason, sizeof(collector.reason), "%s", trace->missing);
+    int length = snprintf(collector.reason, sizeof(collector.reason), "%s", trace->missing);
+    if (length >= (int)sizeof(collector.reason))
+        memcpy(collector.reason + sizeof(collector.reason) - 4, "...", 4);
     add_chunk(image, BP_COLLECTOR, BP_NO_THREAD, &collector, sizeof(collector), 1);
 }
 

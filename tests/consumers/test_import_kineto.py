@@ -113,6 +113,15 @@ class Kineto(ImportTest):
         self.assertAlmostEqual(calls["next"]["self_s"], 50e-6, delta=1.1e-6)
         self.assertAlmostEqual(report["wall_s"], 149e-6)
 
+    def test_put_together(self):
+        report = self.report(self.trace([
+            host("cuda_runtime", "cudaLaunchKernel", 1, 9, correlation=1),
+            dict(host("cuda_runtime", "cudaMemcpy", 20, 80, correlation=2), pid=PID + 1),
+            copy(30, 50, 2)]))
+        self.assertIn("calls of several processes in it, taken as one's", self.said)
+        self.assertAlmostEqual(report["categories"]["transfer"]["thread_s"], 50e-6)
+        self.assertEqual(report["transfer_list"][0]["call"], "cudaMemcpy")
+
     def test_recursion(self):
         report = self.report(self.trace([
             host("cpu_op", "aten::add", 0, 100), host("cpu_op", "aten::to", 10, 80),
