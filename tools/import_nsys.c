@@ -19,7 +19,13 @@ static const struct bp_sqlite *sqlite;
 struct nsys {
     struct bp_trace *trace;
     sqlite3 *database;
-    uint64_t host_copies; /* host to host: no device in it */
+    struct bp_table devices; /* (process, its number of the device) */
+    uint32_t *device_numbers;
+    uint32_t device_count;
+    uint64_t host_copies;    /* host to host: no device in it */
+    uint64_t unknown_copies; /* of a kind that is not known here */
+    uint64_t broken;         /* rows that end before they begin */
+    uint64_t graphs;         /* launches of which only the whole was recorded */
     uint64_t runtime_rows;
 };
 
@@ -33,6 +39,10 @@ static uint64_t number(sqlite3_stmt *row, int column) {
 static const char *text(sqlite3_stmt *row, int column) {
     const char *value = (const char *)sqlite->column_text(row, column);
     return value ? value : "";
+}
+
+static uint64_t global_id(sqlite3_stmt *row, int column) {
+    return (uint64_t)sqlite->column_int64(row, column);
 }
 
 static int64_t process_of(uint64_t global) {
@@ -53,6 +63,11 @@ static bool has_table(struct nsys *nsys, const char *table) {
     }
     sqlite->finalize(row);
     return found;
+}
+
+static bool has_column(struct nsys *nsys, const char *table, const char *column) {
+    return sqlite->table_column_metadata(nsys->database, NULL, table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
 }
 
 /* Rows of one query; a table that is not there is nothing to speak of, unless copies or kernels
@@ -90,13 +105,14 @@ static uint32_t put_thread(struct nsys *nsys, uint64_t global) {
 static void add_frame(struct nsys *nsys, sqlite3_stmt *row, struct bp_trace_frame frame) {
     frame.start = number(row, 0);
     frame.end = number(row, 1);
+    nsys->broken += frame.end < frame.start;
     bp_trace_frame(nsys->trace, &frame);
 }
 
 static void take_call(struct nsys *nsys, sqlite3_stmt *row) {
     nsys->runtime_rows++;
     add_frame(nsys, row,
-              (struct bp_trace_frame){.thread = put_thread(nsys, number(row, 2)),
+              (struct bp_trace_frame){.thread = put_thread(nsys, global_id(row, 2)),
                                       .correlation = number(row, 3),
                                       .func = bp_trace_cuda_func(nsys->trace, text(row, 4))});
 }
@@ -107,7 +123,7 @@ static void take_range(struct nsys *nsys, sqlite3_stmt *row) {
     if (!func.name[0])
         func.name = "(range)";
     add_frame(nsys, row,
-              (struct bp_trace_frame){.thread = put_thread(nsys, number(row, 2)),
+              (struct bp_trace_frame){.thread = put_thread(nsys, global_id(row, 2)),
                                       .func = bp_trace_func(nsys->trace, &func)});
 }
 
@@ -146,7 +162,7 @@ static uint16_t os_call_kind(const char *name) {
 
 /* Of threads that use CUDA: others are Nsight's own, or wait for it. */
 static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
-    uint32_t thread = find_thread(nsys, number(row, 2));
+    uint32_t thread = find_thread(nsys, global_id(row, 2));
     const char *name = text(row, 3);
     if (thread == BP_TABLE_NONE)
         return;
@@ -155,13 +171,27 @@ static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
               (struct bp_trace_frame){.thread = thread, .func = bp_trace_func(nsys->trace, &func)});
 }
 
+/* Processes number the devices that they may use from 0 on (CUDA_VISIBLE_DEVICES). */
+static uint32_t device_of(struct nsys *nsys, uint32_t process, uint32_t number) {
+    uint32_t key[2] = {process, number};
+    uint32_t found = bp_table_get(&nsys->devices, key, sizeof(key));
+    return found == BP_TABLE_NONE ? number : nsys->device_numbers[found];
+}
+
+static void take_device_number(struct nsys *nsys, sqlite3_stmt *row) {
+    uint32_t key[2] = {(uint32_t)number(row, 0), (uint32_t)number(row, 1)};
+    if (bp_table_put(&nsys->devices, key, sizeof(key)) == nsys->device_count)
+        *BP_APPEND(nsys->device_numbers, nsys->device_count) = (uint32_t)number(row, 2);
+}
+
 /* Kernels, copies and memset all begin with start, end, device, correlation and process. */
 static void add_work(struct nsys *nsys, sqlite3_stmt *row, struct bp_trace_work work) {
     work.start = number(row, 0);
     work.end = number(row, 1);
-    work.device = (uint32_t)number(row, 2);
     work.correlation = number(row, 3);
-    work.process = (uint32_t)process_of(number(row, 4));
+    work.process = (uint32_t)process_of(global_id(row, 4));
+    work.device = device_of(nsys, work.process, (uint32_t)number(row, 2));
+    nsys->broken += work.end < work.start;
     bp_trace_work(nsys->trace, &work);
 }
 
@@ -169,6 +199,15 @@ static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
     add_work(
         nsys, row,
         (struct bp_trace_work){.name = bp_trace_name(nsys->trace, text(row, 5)), .kernel = true});
+}
+
+/* Unless it is told to trace nodes, nsys has one row for all that a launch of a graph did. */
+static void take_graph(struct nsys *nsys, sqlite3_stmt *row) {
+    char name[64];
+    nsys->graphs += number(row, 1) >= number(row, 0);
+    snprintf(name, sizeof(name), "CUDA graph %llu", (unsigned long long)number(row, 5));
+    add_work(nsys, row,
+             (struct bp_trace_work){.name = bp_trace_name(nsys->trace, name), .kernel = true});
 }
 
 static uint8_t memory_of(sqlite3_stmt *row, int column) {
@@ -185,13 +224,13 @@ static void take_copy(struct nsys *nsys, sqlite3_stmt *row) {
     static const uint8_t directions[] = {BP_D2D, BP_H2D, BP_D2H, BP_H2D, BP_D2H, BP_D2D, BP_D2D,
                                          BP_D2D, BP_D2D, BP_D2D, BP_P2P, BP_H2D, BP_D2H, BP_D2D};
     uint64_t kind = number(row, 6);
-    if (kind == 9) {
-        nsys->host_copies++;
+    if (kind == 9 || kind == 0 || kind >= sizeof(directions)) {
+        (*(kind == 9 ? &nsys->host_copies : &nsys->unknown_copies))++;
         return;
     }
     struct bp_trace_work work = {
         .bytes = number(row, 5),
-        .direction = kind < sizeof(directions) ? directions[kind] : BP_D2D,
+        .direction = directions[kind],
         .source = memory_of(row, 7),
         .target = memory_of(row, 8),
     };
@@ -217,14 +256,14 @@ static void take_device(struct nsys *nsys, sqlite3_stmt *row) {
 }
 
 static void take_thread_name(struct nsys *nsys, sqlite3_stmt *row) {
-    uint32_t thread = find_thread(nsys, number(row, 0));
+    uint32_t thread = find_thread(nsys, global_id(row, 0));
     if (thread != BP_TABLE_NONE)
         snprintf(nsys->trace->threads[thread].name, sizeof(nsys->trace->threads[thread].name), "%s",
                  text(row, 1));
 }
 
 static void take_process(struct nsys *nsys, sqlite3_stmt *row) {
-    if (process_of(number(row, 0)) == nsys->trace->pid)
+    if (process_of(global_id(row, 0)) == nsys->trace->pid)
         snprintf(nsys->trace->executable, sizeof(nsys->trace->executable), "%s", text(row, 1));
 }
 
@@ -256,22 +295,22 @@ static void describe(struct nsys *nsys) {
 #define COPY_COLUMNS                                                                               \
     "start, end, deviceId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind"
 
-/* Why managed memory moved: older exports do not tell. */
-static bool has_causes(struct nsys *nsys) {
-    return sqlite->table_column_metadata(nsys->database, NULL, "CUPTI_ACTIVITY_KIND_MEMCPY",
-                                         "migrationCause", NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
-
 static void read_tables(struct nsys *nsys) {
     each(nsys, "TARGET_INFO_GPU", "SELECT id, name, totalMemory FROM TARGET_INFO_GPU", take_device);
+    each(nsys, "TARGET_INFO_CUDA_GPU", "SELECT deviceId, name, 0 FROM TARGET_INFO_CUDA_GPU",
+         take_device); /* until 2021 */
+    each(nsys, "TARGET_INFO_CUDA_DEVICE", "SELECT pid, cudaId, gpuId FROM TARGET_INFO_CUDA_DEVICE",
+         take_device_number);
     each(nsys, "CUPTI_ACTIVITY_KIND_RUNTIME",
          "SELECT r.start, r.end, r.globalTid, r.correlationId, s.value"
          " FROM CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN StringIds s ON s.id = r.nameId",
          take_call);
     each(nsys, "NVTX_EVENTS",
-         "SELECT n.start, n.end, n.globalTid, COALESCE(n.text, s.value) FROM NVTX_EVENTS n"
-         " LEFT JOIN StringIds s ON s.id = n.textId WHERE n.eventType = 59 AND n.end NOT NULL",
+         has_column(nsys, "NVTX_EVENTS", "textId")
+             ? "SELECT n.start, n.end, n.globalTid, COALESCE(n.text, s.value) FROM NVTX_EVENTS n"
+               " LEFT JOIN StringIds s ON s.id = n.textId WHERE n.eventType = 59 AND n.end NOT NULL"
+             : "SELECT start, end, globalTid, text FROM NVTX_EVENTS"
+               " WHERE eventType = 59 AND end NOT NULL",
          take_range);
     each(nsys, "OSRT_API",
          "SELECT o.start, o.end, o.globalTid, s.value FROM OSRT_API o"
@@ -281,10 +320,14 @@ static void read_tables(struct nsys *nsys) {
          "SELECT k.start, k.end, k.deviceId, k.correlationId, k.globalPid, s.value"
          " FROM CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON s.id = k.demangledName",
          take_kernel);
+    each(nsys, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+         "SELECT start, end, deviceId, correlationId, globalPid, graphId"
+         " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+         take_graph);
     each(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY",
-         has_causes(nsys) ? "SELECT " COPY_COLUMNS
-                            ", migrationCause FROM CUPTI_ACTIVITY_KIND_MEMCPY"
-                          : "SELECT " COPY_COLUMNS ", 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+         has_column(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY", "migrationCause")
+             ? "SELECT " COPY_COLUMNS ", migrationCause FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+             : "SELECT " COPY_COLUMNS ", 0 FROM CUPTI_ACTIVITY_KIND_MEMCPY",
          take_copy);
     each(nsys, "CUPTI_ACTIVITY_KIND_MEMSET",
          "SELECT start, end, deviceId, correlationId, globalPid, bytes"
@@ -303,15 +346,25 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
                             "%s: an export of Nsight Systems without CUDA calls, kernels or copies;"
                             " record with: nsys profile --trace cuda",
                             path);
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+    for (size_t i = nsys->graphs ? 1 : 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         if (!has_table(nsys, tables[i][1]))
             bp_trace_miss(trace, "no %s in it (no table %s)", tables[i][0], tables[i][1]);
     if (nsys->runtime_rows == 0)
         bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
-    if (nsys->host_copies)
-        bp_trace_miss(trace, "%llu host-to-host copies left out",
-                      (unsigned long long)nsys->host_copies);
+    bp_trace_miss_count(trace, nsys->graphs,
+                        "launches of CUDA graphs count as kernels, copies in them too (see nsys "
+                        "--cuda-graph-trace=node)");
+    bp_trace_miss_count(trace, nsys->broken, "rows that end before they begin left out");
+    bp_trace_miss_count(trace, nsys->host_copies, "host-to-host copies left out");
+    bp_trace_miss_count(trace, nsys->unknown_copies, "copies of an unknown direction left out");
     return 0;
+}
+
+/* Work of which nobody says whose it was is the first process's. */
+static void adopt_works(struct bp_trace *trace) {
+    for (uint32_t i = 0; trace->thread_count && i < trace->work_count; i++)
+        if (trace->works[i].process == 0)
+            trace->works[i].process = (uint32_t)trace->threads[0].process;
 }
 
 static int read_database(struct nsys *nsys, const char *path, struct bp_error *error) {
@@ -330,6 +383,7 @@ static int read_database(struct nsys *nsys, const char *path, struct bp_error *e
     read_tables(nsys);
     if (check(nsys, path, error))
         return -1;
+    adopt_works(nsys->trace);
     describe(nsys);
     return 0;
 }
@@ -345,5 +399,7 @@ int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *er
     else
         result = bp_error_set(error, BP_FAILED, "%s: %s", path, sqlite->errmsg(nsys.database));
     sqlite->close(nsys.database);
+    bp_table_fini(&nsys.devices);
+    free(nsys.device_numbers);
     return result;
 }

@@ -24,11 +24,16 @@ TABLES = {
     "CUPTI_ACTIVITY_KIND_KERNEL":
         "start INTEGER, end INTEGER, deviceId INTEGER, correlationId INTEGER, globalPid INTEGER, "
         "demangledName INTEGER",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE":
+        "start INTEGER, end INTEGER, deviceId INTEGER, correlationId INTEGER, globalPid INTEGER, "
+        "graphId INTEGER, graphExecId INTEGER",
     "NVTX_EVENTS":
         "start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER, text TEXT, "
         "textId INTEGER",
     "OSRT_API": "start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER",
     "TARGET_INFO_GPU": "id INTEGER, name TEXT, totalMemory INTEGER",
+    "TARGET_INFO_CUDA_GPU": "deviceId INTEGER, name TEXT",
+    "TARGET_INFO_CUDA_DEVICE": "gpuId INTEGER, cudaId INTEGER, pid INTEGER",
     "PROCESSES": "globalPid INTEGER, pid INTEGER, name TEXT",
     "SOMETHING_NEW": "id INTEGER",
 }
@@ -59,18 +64,19 @@ class Export:
             self.add("StringIds", self.strings[text], text)
         return self.strings[text]
 
-    def call(self, name, start, end, tid=TID):
+    def call(self, name, start, end, tid=TID, process=GLOBAL_PID):
         self.correlation += 1
-        self.add("CUPTI_ACTIVITY_KIND_RUNTIME", start * MS, end * MS, GLOBAL_PID | tid,
+        self.add("CUPTI_ACTIVITY_KIND_RUNTIME", start * MS, end * MS, process | tid,
                  self.correlation, self.string(name))
         return self.correlation
 
-    def copy(self, call, start, end, kind, source, target, size=1 << 20, device=0):
-        self.add("CUPTI_ACTIVITY_KIND_MEMCPY", start * MS, end * MS, device, call, GLOBAL_PID, size,
+    def copy(self, call, start, end, kind, source, target, size=1 << 20, device=0,
+             process=GLOBAL_PID):
+        self.add("CUPTI_ACTIVITY_KIND_MEMCPY", start * MS, end * MS, device, call, process, size,
                  kind, source, target)
 
-    def kernel(self, call, start, end, name="k", device=0):
-        self.add("CUPTI_ACTIVITY_KIND_KERNEL", start * MS, end * MS, device, call, GLOBAL_PID,
+    def kernel(self, call, start, end, name="k", device=0, process=GLOBAL_PID):
+        self.add("CUPTI_ACTIVITY_KIND_KERNEL", start * MS, end * MS, device, call, process,
                  self.string(name))
 
     def done(self):
@@ -172,6 +178,63 @@ class Nsys(ImportTest):
         self.assertIn("a.sqlite: no copies in it (no table CUPTI_ACTIVITY_KIND_MEMCPY)", self.said)
         self.assertNotIn("no kernels", self.said)
         self.assertFalse([note for note in report["notes"] if "libdsl" in note], report["notes"])
+
+    def test_graphs_as_a_whole(self):
+        """What nsys records of a graph unless it is told to trace nodes: one row for a launch."""
+        export = self.export()
+        for i in range(2):
+            launch = export.call("cudaGraphLaunch_v10000", 100 * i, 100 * i + 5)
+            export.add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", (100 * i + 10) * MS, (100 * i + 70) * MS,
+                       0, launch, GLOBAL_PID, 3, 4)
+            export.call("cudaStreamSynchronize_v3020", 100 * i + 20, 100 * i + 80)
+        export.add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", 190 * MS, 0, 0, 9, GLOBAL_PID, 3, 4)
+        report = self.report(export.done())
+        self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 0.1)
+        self.assertEqual([(row["name"], row["count"]) for row in report["kernels"]],
+                         [("CUDA graph 3", 2)])
+        self.assertIn("2 launches of CUDA graphs count as kernels", self.said)
+        self.assertIn("1 rows that end before they begin left out", self.said)
+        self.assertNotIn("no kernels", self.said)
+
+    def test_processes(self):
+        """Two ranks: what one waits for is its own work, and each has a device 0."""
+        export = self.export()
+        other = (255 << 56) | (PID + 1) << 24
+        other -= 1 << 64  # as SQLite has it
+        for process, gpu, at in ((GLOBAL_PID, 2, 0), (other, 5, 1000)):
+            pid = process >> 24 & 0xffffff
+            export.add("TARGET_INFO_GPU", gpu, "GPU %d" % gpu, 1 << 30)
+            export.add("TARGET_INFO_CUDA_DEVICE", gpu, 0, pid)
+            call = export.call("cudaMemcpy_v3020", 0, 100, pid, process)
+            export.copy(call, 10 + at, 30 + at, 1, PINNED, DEVICE, process=process)
+            export.kernel(call, 40 + at, 60 + at, process=process)
+        export.call("cudaFree_v3020", 1100, 1101)
+        report = self.report(export.done())
+        self.assertIn("2 processes in it, shown as one", self.said)
+        self.assertEqual(report["threads"], 2)
+        self.assertAlmostEqual(report["categories"]["transfer"]["thread_s"], 0.02)
+        self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 0.02)
+        self.assertAlmostEqual(report["framework"]["cuda_api_s"], 0.06 + 0.1 + 0.001)
+        self.assertAlmostEqual(report["transfers"]["h2d"]["hidden_s"], 0.02)
+        self.assertEqual([(row["name"], round(row["busy_s"], 6)) for row in report["devices"]],
+                         [("GPU 2", 0.04), ("GPU 5", 0.04)])
+
+    def test_older_exports(self):
+        """Until 2021: another table of devices, no ids of texts; work that names no process."""
+        export = self.export()
+        export.create("NVTX_EVENTS", "start INTEGER, end INTEGER, eventType INTEGER, "
+                                     "globalTid INTEGER, text TEXT")
+        export.add("NVTX_EVENTS", 0, 50 * MS, 59, GLOBAL_PID | TID, "upload")
+        export.add("TARGET_INFO_CUDA_GPU", 0, "Tesla V100")
+        call = export.call("cudaMemcpy_v3020", 0, 40)
+        export.copy(call, 10, 30, 1, PINNED, DEVICE, process=None)
+        export.copy(call, 31, 32, 99, PINNED, DEVICE)
+        report = self.report(export.done())
+        self.assertEqual(report["device"]["name"], "Tesla V100")
+        self.assertEqual(report["transfer_list"][0]["function"], "upload")
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 0.02)
+        self.assertEqual(report["transfers"]["d2d"]["count"], 0)
+        self.assertIn("1 copies of an unknown direction left out", self.said)
 
     def test_what_is_missing(self):
         export = self.export()
