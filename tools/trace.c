@@ -115,11 +115,20 @@ static void span(struct bp_trace *trace, uint64_t start, uint64_t end) {
         trace->end = end;
 }
 
+/* Python calls operators, these the CUDA runtime, and that the driver. */
+static uint32_t layer_of(const struct bp_trace_func *func) {
+    if (func->flags & BP_FUNC_CUDA)
+        return strcmp(func->library, "libcuda") == 0 ? 3 : 2;
+    return func->library[0] ? 1 : 0;
+}
+
 void bp_trace_frame(struct bp_trace *trace, const struct bp_trace_frame *frame) {
     struct bp_trace_thread *thread = &trace->threads[frame->thread];
     if (frame->end < frame->start)
         return;
-    *BP_APPEND(trace->frames, trace->frame_count) = *frame;
+    struct bp_trace_frame *fresh = BP_APPEND(trace->frames, trace->frame_count);
+    *fresh = *frame;
+    fresh->layer = layer_of(&trace->funcs[frame->func]);
     if (frame->start < thread->start)
         thread->start = frame->start;
     if (frame->end > thread->end)

@@ -32,7 +32,8 @@ struct bp_trace_frame {
     uint64_t correlation; /* names the device work that it issued; 0 if none */
     uint32_t thread;
     uint32_t func;
-    uint32_t node; /* of its thread; set by bp_trace_place_frames */
+    uint32_t node;  /* of its thread; set by bp_trace_place_frames */
+    uint32_t layer; /* of those with equal times the lower one is the outer one; set when added */
 };
 
 struct bp_trace_work {

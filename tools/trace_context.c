@@ -38,6 +38,8 @@ static int compare_frames(const void *a, const void *b) {
         return x->start < y->start ? -1 : 1;
     if (x->end != y->end)
         return x->end > y->end ? -1 : 1;
+    if (x->layer != y->layer)
+        return x->layer < y->layer ? -1 : 1;
     return x->func < y->func ? -1 : x->func > y->func;
 }
 

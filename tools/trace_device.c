@@ -27,14 +27,20 @@ static bool is_cuda(const struct bp_trace *trace, const struct bp_trace_frame *f
     return trace->funcs[frame->func].flags & BP_FUNC_CUDA;
 }
 
+/* Of calls that begin and end together bp_attribute takes the first one as the inner one, so the
+ * intervals are backwards; of those with one correlation the outer one has the work. */
 static void collect_calls(struct attribution *attribution) {
     struct bp_trace *trace = attribution->trace;
+    for (uint32_t i = trace->frame_count; i-- > 0;) {
+        const struct bp_trace_frame *frame = &trace->frames[i];
+        if (is_cuda(trace, frame))
+            attribution->intervals[attribution->interval_count++] =
+                (struct bp_call_interval){frame->start, frame->end, frame->thread, frame->node};
+    }
     for (uint32_t i = 0; i < trace->frame_count; i++) {
         const struct bp_trace_frame *frame = &trace->frames[i];
         if (!is_cuda(trace, frame))
             continue;
-        attribution->intervals[attribution->interval_count++] =
-            (struct bp_call_interval){frame->start, frame->end, frame->thread, frame->node};
         uint64_t key[2] = {(uint64_t)trace->threads[frame->thread].process, frame->correlation};
         uint32_t known = attribution->calls.count;
         if (frame->correlation && bp_table_put(&attribution->calls, key, sizeof(key)) == known)

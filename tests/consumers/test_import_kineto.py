@@ -122,6 +122,22 @@ class Kineto(ImportTest):
         self.assertAlmostEqual(report["categories"]["transfer"]["thread_s"], 50e-6)
         self.assertEqual(report["transfer_list"][0]["call"], "cudaMemcpy")
 
+    def test_calls_of_one_length(self):
+        """A driver's call fills its runtime's to the microsecond: the inner one has the time."""
+        report = self.report(self.trace([
+            host("cuda_driver", "cuMemcpyHtoDAsync_v2", 10, 90, correlation=1),
+            host("cuda_runtime", "cudaMemcpyAsync", 10, 90, correlation=1),
+            host("cpu_op", "aten::copy_", 10, 90),
+            host("python_function", "train.py(1): step", 10, 90),
+            copy(20, 60, 1), device("kernel", "k", 85, 10, correlation=2)]))
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 60e-6)
+        self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 10e-6)
+        self.assertAlmostEqual(report["framework"]["cuda_api_s"], 20e-6)
+        self.assertEqual(report["transfer_list"][0]["function"], "aten::copy_")
+        self.assertEqual(report["transfer_list"][0]["call"], "cudaMemcpyAsync")
+        self.assertEqual(function(report, "aten::copy_")["calls"], 1)
+        self.assertEqual(function(report, "train.step")["total_s"], 90e-6)
+
     def test_recursion(self):
         report = self.report(self.trace([
             host("cpu_op", "aten::add", 0, 100), host("cpu_op", "aten::to", 10, 80),
