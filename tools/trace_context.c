@@ -2,9 +2,11 @@
  *
  * From single calls to calling contexts: per thread in the order of time, with a stack of what is
  * open, as a target does it while it runs. Clocks of other tools are coarse (Kineto: whole
- * microseconds), so calls may overlap without nesting: such a call is taken as an inner one that
- * ends with its outer one if most of it lies within, else the outer one ends where it begins.
- * What a CUDA call calls of the system is part of the CUDA call, as it is in a target.
+ * microseconds), and annotations are set anywhere, so calls may overlap without nesting: such a
+ * call is taken as an inner one that ends with its outer one if most of it lies within, else the
+ * outer one ends where it begins. It is never a CUDA call that loses time by this: the time of all
+ * of them is what the attribution divides. What a CUDA call calls of the system is part of the CUDA
+ * call, as it is in a target.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,25 +92,37 @@ static void close_frame(struct placer *placer) {
     *(placer->depth ? &placer->stack[placer->depth - 1].child : &placer->top_time) += time;
 }
 
+static bool is_cuda(const struct placer *placer, const struct bp_trace_frame *frame) {
+    return placer->trace->funcs[frame->func].flags & BP_FUNC_CUDA;
+}
+
+static void stretch(struct placer *placer, uint64_t end) {
+    for (uint32_t i = placer->depth; i-- > 0 && placer->stack[i].frame->end < end;)
+        placer->stack[i].frame->end = end;
+}
+
 /* Close what has ended before `frame` begins, and settle what overlaps with it. */
 static void make_room(struct placer *placer, struct bp_trace_frame *frame) {
     while (placer->depth > 0) {
         struct bp_trace_frame *top = placer->stack[placer->depth - 1].frame;
-        if (top->end >= frame->end && top->end > frame->start)
-            return;
         if (top->end > frame->start) {
-            if (frame->end - top->end <= top->end - frame->start) {
-                frame->end = top->end;
-                return;
+            bool within = top->end >= frame->end;
+            if (!within && frame->end - top->end <= top->end - frame->start) {
+                if (is_cuda(placer, frame))
+                    stretch(placer, frame->end);
+                else
+                    frame->end = top->end;
+                within = true;
             }
-            top->end = frame->start;
+            if (within)
+                return;
+            if (is_cuda(placer, top) && !is_cuda(placer, frame))
+                frame->start = top->end;
+            else
+                top->end = frame->start;
         }
         close_frame(placer);
     }
-}
-
-static bool is_cuda(const struct placer *placer, const struct bp_trace_frame *frame) {
-    return placer->trace->funcs[frame->func].flags & BP_FUNC_CUDA;
 }
 
 static bool is_within_cuda(const struct placer *placer) {

@@ -108,10 +108,25 @@ class Kineto(ImportTest):
             host("cpu_op", "next", 99, 50),
         ]))
         calls = {f["name"]: f for f in report["functions"]}
-        self.assertAlmostEqual(calls["cudaFree"]["self_s"], 40e-6, delta=1.1e-6)
-        self.assertAlmostEqual(calls["second"]["self_s"], 40e-6, delta=1.1e-6)
+        self.assertAlmostEqual(calls["cudaFree"]["self_s"], 41e-6)
+        self.assertAlmostEqual(calls["first"]["self_s"], 10e-6)
+        self.assertAlmostEqual(calls["second"]["self_s"], 40e-6, delta=2.1e-6)
         self.assertAlmostEqual(calls["next"]["self_s"], 50e-6, delta=1.1e-6)
         self.assertAlmostEqual(report["wall_s"], 149e-6)
+
+    def test_annotations_across_calls(self):
+        """Whatever a range begins or ends in, the time of CUDA calls is all there."""
+        report = self.report(self.trace([
+            host("user_annotation", "early", 0, 100),
+            host("cuda_runtime", "cudaDeviceSynchronize", 60, 80, correlation=1),
+            device("kernel", "k", 50, 85, correlation=9),
+            host("cuda_runtime", "cudaMemcpy", 200, 100, correlation=2),
+            copy(210, 85, 2),
+            host("user_annotation", "late", 220, 200)]))
+        self.assertAlmostEqual(report["framework"]["kernel_wait_s"], 75e-6)
+        self.assertAlmostEqual(report["categories"]["transfer"]["s"], 85e-6)
+        self.assertAlmostEqual(report["framework"]["cuda_api_s"], (5 + 15) * 1e-6)
+        self.assertAlmostEqual(function(report, "late")["self_s"], 120e-6)
 
     def test_put_together(self):
         report = self.report(self.trace([
