@@ -76,22 +76,38 @@ static bool is_one_of(const char *category, const char *const *names) {
     return false;
 }
 
+static void cut_end(char *text, const char *end) {
+    size_t length = strlen(text);
+    if (length > strlen(end) && strcmp(text + length - strlen(end), end) == 0)
+        text[length - strlen(end)] = 0;
+}
+
+/* "lib/dsl.py" is module dsl, as is "lib/dsl/__init__.py", and on Windows with backslashes. */
+static void name_module(const char *file, char *module, size_t size) {
+    char path[1024];
+    snprintf(path, sizeof(path), "%s", file);
+    for (char *c = path; *c; c++)
+        *c = *c == '\\' ? '/' : *c;
+    cut_end(path, "/__init__.py");
+    cut_end(path, ".py");
+    snprintf(module, size, "%.*s", (int)size - 1, bp_base_name(path));
+}
+
 /* "dsl.py(17): objects" is function objects of module dsl; "<built-in function len>" has no file.
  */
 static uint32_t python_func(struct bp_trace *trace, const char *name) {
     char file[1024];
     char module[256];
-    const char *open = strstr(name, "(");
-    const char *close = open ? strstr(open, "): ") : NULL;
-    if (!close) {
+    const char *close = strstr(name, "): ");
+    const char *open = close;
+    while (open && open > name && *open != '(')
+        open--;
+    if (!open || *open != '(') {
         struct bp_trace_func func = {(char *)name, "", "", "", 0, BP_FUNC_CALL, 0};
         return bp_trace_func(trace, &func);
     }
     snprintf(file, sizeof(file), "%.*s", (int)(open - name), name);
-    snprintf(module, sizeof(module), "%.200s", bp_base_name(file));
-    char *suffix = strstr(module, ".py");
-    if (suffix)
-        *suffix = 0;
+    name_module(file, module, sizeof(module));
     struct bp_trace_func func = {(char *)close + 3,        "",           file,          module,
                                  (uint32_t)atoi(open + 1), BP_FUNC_CALL, BP_FUNC_PYTHON};
     return bp_trace_func(trace, &func);

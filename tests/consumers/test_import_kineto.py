@@ -64,6 +64,18 @@ class Kineto(ImportTest):
         python = function(report, "dsl.objects")
         self.assertEqual((python["module"], python["line"], python["category"]), ("dsl", 17, "dsl"))
 
+    def test_python_modules(self):
+        names = ("/home/me (old)/dsl.py(17): a", "C:\\work\\dsl.py(18): b", "dsl.py(19): c",
+                 "/lib/dsl/__init__.py(20): d", "my.python.py(21): e", "<string>(1): f",
+                 "<built-in method f of g(): h>", "nn.Module: Linear_0", "): x", "")
+        report = self.report(self.trace([host("python_function", name, 10 * i, 10)
+                                         for i, name in enumerate(names, 1)]))
+        self.assertEqual({(f["name"], f["line"]) for f in report["functions"]
+                          if f["category"] == "dsl"},
+                         {("dsl.a", 17), ("dsl.b", 18), ("dsl.c", 19), ("dsl.d", 20)})
+        self.assertEqual(function(report, "my.python.e")["line"], 21)
+        self.assertAlmostEqual(report["categories"]["dsl"]["s"], 40e-6)
+
     def test_old_names(self):
         report = self.report(self.trace([
             host("Operator", "aten::to", 0, 100),
@@ -269,7 +281,7 @@ class Kineto(ImportTest):
         report = self.report(self.raw(b'{"traceEvents": [' + b",\n".join(events) + b"]}"))
         self.assertAlmostEqual(report["categories"]["transfer"]["s"], 20e-6)
         self.assertEqual(report["transfers"]["h2d"]["bytes"], 200)
-        self.assertEqual(function(report, "__init__._lazy")["line"], 219)
+        self.assertEqual(function(report, "cuda._lazy")["line"], 219)
         self.assertEqual(function(report, "tab?here, ??")["calls"], 1)
         self.assertIn("1 events that are no valid JSON left out", self.said)
 
