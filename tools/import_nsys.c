@@ -53,6 +53,14 @@ static int64_t thread_of(uint64_t global) {
     return (int64_t)(global & 0xffffff);
 }
 
+/* One line: of a damaged schema SQLite quotes several. */
+static const char *problem(const struct nsys *nsys) {
+    static char line[160];
+    const char *message = sqlite->errmsg(nsys->database);
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(message, "\n"), message);
+    return line;
+}
+
 static bool has_table(struct nsys *nsys, const char *table) {
     sqlite3_stmt *row = NULL;
     bool found = false;
@@ -79,7 +87,7 @@ static void each(struct nsys *nsys, const char *table, const char *query, row_fn
         return;
     int result = sqlite->prepare_v2(nsys->database, query, -1, &row, NULL);
     if (result != SQLITE_OK) {
-        bp_trace_miss(nsys->trace, "%s left out: %s", table, sqlite->errmsg(nsys->database));
+        bp_trace_miss(nsys->trace, "%s left out: %s", table, problem(nsys));
         return;
     }
     while ((result = sqlite->step(row)) == SQLITE_ROW) {
@@ -374,7 +382,7 @@ static int read_database(struct nsys *nsys, const char *path, struct bp_error *e
     sqlite->finalize(row);
     if (result != SQLITE_OK)
         return bp_error_set(error, BP_FAILED, "%s: damaged or cut: %s; export it again", path,
-                            sqlite->errmsg(nsys->database));
+                            problem(nsys));
     if (!has_table(nsys, "StringIds"))
         return bp_error_set(error, BP_FAILED,
                             "%s: an SQLite file, but no export of Nsight Systems (it has no table "
@@ -397,7 +405,7 @@ int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *er
     if (sqlite->open_v2(path, &nsys.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
         result = read_database(&nsys, path, error);
     else
-        result = bp_error_set(error, BP_FAILED, "%s: %s", path, sqlite->errmsg(nsys.database));
+        result = bp_error_set(error, BP_FAILED, "%s: %s", path, problem(&nsys));
     sqlite->close(nsys.database);
     bp_table_fini(&nsys.devices);
     free(nsys.device_numbers);

@@ -288,6 +288,16 @@ class Nsys(ImportTest):
         self.assertIn((1, True), seen)
         self.assertIn((0, True), seen)
 
+    def test_damaged_schema(self):
+        """What SQLite says of it has lines; we have one."""
+        export = self.export()
+        export.create("CUPTI_ACTIVITY_KIND_MEMCPY", "start INTEGER, -- first\n `end INTEGER\n, x`")
+        with open(export.done(), "rb+") as file:
+            data = file.read()
+            file.seek(data.index(b"\n, x`") + 4)
+            file.write(b" ")
+        self.fails(export.path, "damaged or cut", "export it again")
+
     def test_not_a_trace(self):
         for name, content, word in (("empty", b"", "an empty file"),
                                     ("text", b"hello", "neither an SQLite export"),
