@@ -37,6 +37,7 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(text.returncode, 0, text)
         for line in text.stdout.splitlines():
             self.assertLessEqual(len(line), 80 if not line.startswith("next") else 500, line)
+            self.assertFalse(line.lstrip().startswith(";"), line)
         done = self.battprof("report", "--json", *options, profile)
         self.assertEqual(done.returncode, 0, done)
         report = json.loads(done.stdout)
