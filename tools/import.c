@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "tools/commands.h"
 #include "tools/memory.h"
@@ -48,6 +48,22 @@ struct head {
     size_t length;
 };
 
+/* The head is read, then the file from its beginning: a pipe has none. Nor may a slip of the hand
+ * make the trace its own profile. */
+static int check_paths(const char *path, const char *output, struct bp_error *error) {
+    struct stat from;
+    struct stat to;
+    if (stat(path, &from))
+        return bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(from.st_mode))
+        return bp_error_set(error, BP_FAILED, "%s: not a regular file; copy the trace to one",
+                            path);
+    if (stat(output, &to) == 0 && to.st_dev == from.st_dev && to.st_ino == from.st_ino)
+        return bp_error_set(error, BP_FAILED,
+                            "%s: is the trace itself; choose another place with -o", output);
+    return 0;
+}
+
 static int read_head(const char *path, struct head *head, struct bp_error *error) {
     FILE *file = fopen(path, "rbe");
     if (!file)
@@ -84,8 +100,8 @@ static import_fn *choose(const char *path, struct bp_error *error) {
     size_t blank = strspn((const char *)head.bytes, " \t\r\n");
     if (head.length >= 16 && memcmp(head.bytes, "SQLite format 3", 16) == 0)
         return bp_import_nsys;
-    if (memcmp(head.bytes, gzip, sizeof(gzip)) == 0 ||
-        (blank < head.length && strchr("{[", head.bytes[blank])))
+    if (memcmp(head.bytes, gzip, sizeof(gzip)) == 0 || head.bytes[blank] == '{' ||
+        head.bytes[blank] == '[')
         return bp_import_kineto;
     refuse(path, &head, error);
     return NULL;
@@ -116,7 +132,7 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
 static int import_file(const char *path, const char *output, uint64_t *copies,
                        struct bp_error *error) {
     struct bp_trace trace;
-    import_fn *import = choose(path, error);
+    import_fn *import = check_paths(path, output, error) ? NULL : choose(path, error);
     if (!import)
         return -1;
     bp_trace_init(&trace);

@@ -301,12 +301,15 @@ class Nsys(ImportTest):
     def test_not_a_trace(self):
         for name, content, word in (("empty", b"", "an empty file"),
                                     ("text", b"hello", "neither an SQLite export"),
+                                    ("zeros", bytes(100), "neither an SQLite export"),
                                     ("run.nsys-rep", b"\x01\x02\x03", "nsys export --type sqlite"),
                                     ("run.bp", b"BATTPROF" + bytes(4096), "a profile already")):
             with open(self.path(name), "wb") as file:
                 file.write(content)
             self.fails(self.path(name), name, word)
         self.fails(self.path("nowhere"), "No such file")
+        os.mkfifo(self.path("pipe"))
+        self.fails(self.path("pipe"), "not a regular file")
         self.fails(self.directory, self.directory)
         self.assertEqual(self.battprof("import").returncode, 2)
         self.assertEqual(self.battprof("import", "-o", "x", "a", "b").returncode, 2)
@@ -318,6 +321,11 @@ class Nsys(ImportTest):
         self.assertEqual(self.battprof("import", path).returncode, 0)
         self.assertTrue(os.path.exists(path + ".bp"))
         self.fails_to_write(path)
+
+        done = self.battprof("import", "-o", "trace.sqlite", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is the trace itself", done.stderr)
+        self.assertEqual(self.battprof("import", path).returncode, 0)
 
     def fails_to_write(self, path):
         done = self.battprof("import", "-o", self.path("no/such/place.bp"), path)
