@@ -231,6 +231,8 @@ static enum outcome take_file(struct reader *reader) {
     enum outcome outcome = skip(reader, '{')   ? take_members(reader)
                            : skip(reader, '[') ? take_events(reader)
                                                : WRONG;
+    if (outcome == WHOLE && !reader->found)
+        return WHOLE;
     if (peek_past_blanks(reader) == END)
         return outcome == WRONG ? CUT : outcome;
     return WRONG;

@@ -24,7 +24,7 @@ struct nsys {
     uint32_t device_count;
     uint64_t host_copies;    /* host to host: no device in it */
     uint64_t unknown_copies; /* of a kind that is not known here */
-    uint64_t broken;         /* rows that end before they begin */
+    uint64_t broken;         /* rows that end before they begin, and work at 0: no time */
     uint64_t graphs;         /* launches of which only the whole was recorded */
     uint64_t runtime_rows;
 };
@@ -199,8 +199,10 @@ static void add_work(struct nsys *nsys, sqlite3_stmt *row, struct bp_trace_work 
     work.correlation = number(row, 3);
     work.process = (uint32_t)process_of(global_id(row, 4));
     work.device = device_of(nsys, work.process, (uint32_t)number(row, 2));
-    nsys->broken += work.end < work.start;
-    bp_trace_work(nsys->trace, &work);
+    if (work.end < work.start || work.end == 0)
+        nsys->broken++;
+    else
+        bp_trace_work(nsys->trace, &work);
 }
 
 static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
@@ -212,7 +214,7 @@ static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
 /* Unless it is told to trace nodes, nsys has one row for all that a launch of a graph did. */
 static void take_graph(struct nsys *nsys, sqlite3_stmt *row) {
     char name[64];
-    nsys->graphs += number(row, 1) >= number(row, 0);
+    nsys->graphs += number(row, 1) > number(row, 0);
     snprintf(name, sizeof(name), "CUDA graph %llu", (unsigned long long)number(row, 5));
     add_work(nsys, row,
              (struct bp_trace_work){.name = bp_trace_name(nsys->trace, name), .kernel = true});
@@ -362,7 +364,7 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
     bp_trace_miss_count(trace, nsys->graphs,
                         "launches of CUDA graphs count as kernels, copies in them too (see nsys "
                         "--cuda-graph-trace=node)");
-    bp_trace_miss_count(trace, nsys->broken, "rows that end before they begin left out");
+    bp_trace_miss_count(trace, nsys->broken, "rows of which no time was recorded left out");
     bp_trace_miss_count(trace, nsys->host_copies, "host-to-host copies left out");
     bp_trace_miss_count(trace, nsys->unknown_copies, "copies of an unknown direction left out");
     return 0;

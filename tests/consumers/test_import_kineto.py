@@ -199,6 +199,7 @@ class Kineto(ImportTest):
                 file.write(text)
             return self.path("x.json")
         self.fails(write('{"a": 1}'), "no traceEvents")
+        self.fails(write('{"a": 1}\n{"b": 2}\n'), "no traceEvents")  # nsys export --type json
         self.fails(write('{"traceEvents": [{"ph": "X", "cat": "x", "ts": 1, "dur": 1}, 7, null]}'),
                    "3 events, but none of the kinds")
         self.fails(write('{"traceEvents": [}'), "x.json:1: no valid JSON")
