@@ -33,21 +33,27 @@ static size_t extent(size_t width, size_t height, size_t pitch) {
     return height ? (height - 1) * pitch + width : 0;
 }
 
-/* Copies of memory that the device does not have are errors in reality too. */
+/* Whether a side of the copy is somewhere, and ends where CUDA's memory does or before. */
+static bool fits(const struct bp_sim_copy *copy, const char *start, size_t pitch, size_t slice,
+                 const struct bp_sim_region *region) {
+    size_t size = (copy->depth - 1) * slice + extent(copy->width, copy->height, pitch);
+    return start && (!region->size || size <= region->start + region->size - (uintptr_t)start);
+}
+
+/* Copies of memory that the device does not have are errors in reality too; nothing can be copied
+ * from and to anywhere. */
 static int check(const struct bp_sim_copy *copy, const struct plan *plan) {
     bool to = on_device(&plan->target), from = on_device(&plan->source);
-    size_t last = (copy->depth ? copy->depth - 1 : 0) * copy->target_slice;
-    size_t size = last + extent(copy->width, copy->height, copy->target_pitch);
-    if (copy->any || copy->direction == DEFAULT)
+    if (copy->any || !plan->bytes)
         return 0;
     if ((copy->direction == HOST_TO_DEVICE && !to) ||
         (copy->direction == DEVICE_TO_HOST && !from) ||
         (copy->direction == DEVICE_TO_DEVICE && (!to || !from)))
         return cudaErrorInvalidValue;
-    if (plan->target.size &&
-        (uintptr_t)copy->target + size > plan->target.start + plan->target.size)
-        return cudaErrorInvalidValue;
-    return 0;
+    return fits(copy, copy->target, copy->target_pitch, copy->target_slice, &plan->target) &&
+                   fits(copy, copy->source, copy->source_pitch, copy->source_slice, &plan->source)
+               ? 0
+               : cudaErrorInvalidValue;
 }
 
 static enum bp_sim_copy_kind find_kind(const struct bp_sim_copy *copy, const struct plan *plan) {

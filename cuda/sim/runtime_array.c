@@ -121,6 +121,8 @@ static int copy(const struct piece *p, int kind, bp_stream stream) {
     if (!array || array->magic != MAGIC || p->x + p->width > array->pitch ||
         p->y + p->height > rows(array))
         return cudaErrorInvalidValue;
+    if (p->width > p->pitch)
+        return cudaErrorInvalidPitchValue;
     char *place = array->memory + p->y * array->pitch + p->x;
     struct bp_sim_copy copy = {.target = p->to ? place : p->memory,
                                .source = p->to ? p->memory : place,

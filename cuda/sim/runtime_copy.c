@@ -31,7 +31,7 @@ static int copy_2d(void *target, size_t target_pitch, const void *source, size_t
                                .direction = kind,
                                .async = async};
     if (width > target_pitch || width > source_pitch)
-        return cudaErrorInvalidValue;
+        return cudaErrorInvalidPitchValue;
     return bp_sim_copy(&copy, stream);
 }
 

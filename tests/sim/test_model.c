@@ -251,6 +251,16 @@ static void test_errors(void) {
     CHECK(cudaGetLastError() == cudaErrorInvalidValue && !cudaGetLastError(), "not forgotten");
     CHECK(cudaMemcpy(t.device + SIZE - 8, t.pinned, 1 << 16, H2D) == cudaErrorInvalidValue,
           "beyond the end");
+    CHECK(cudaMemcpy(t.device + SIZE - 8, t.pinned, 1 << 16, DEFAULT) == cudaErrorInvalidValue,
+          "beyond the end");
+    CHECK(cudaMemcpy(t.pinned, t.device + SIZE - 8, 1 << 16, D2H) == cudaErrorInvalidValue,
+          "from beyond the end");
+    CHECK(cudaMemcpy(t.device, t.pinned, SIZE_MAX, H2D) == cudaErrorInvalidValue, "all there is");
+    CHECK(cudaMemcpy(NULL, t.device, 16, D2H) == cudaErrorInvalidValue, "to nowhere");
+    CHECK(cudaMemcpy(t.device, NULL, 16, H2D) == cudaErrorInvalidValue, "from nowhere");
+    MUST(cudaMemcpy(NULL, NULL, 0, H2D));
+    CHECK(cudaMemcpy2D(t.device, 16, t.pinned, 64, 32, 4, H2D) == cudaErrorInvalidPitchValue,
+          "rows wider than their distance");
     CHECK(cudaMalloc(&memory, (size_t)1 << 40) == cudaErrorMemoryAllocation, "a terabyte");
     struct bp_sim_dim3 one = {1, 1, 1}, wide = {4096, 1, 1};
     CHECK(cudaLaunchKernel(&failures, one, one, NULL, 0, NULL) == cudaErrorInvalidDeviceFunction,

@@ -146,7 +146,7 @@ static void pitched(void) {
     MUST(cudaMemcpy2D(rows, pitch, host, 100, 50, 48, cudaMemcpyHostToDevice));
     MUST(cudaMemcpy2D(back, 100, rows, pitch, 100, 48, cudaMemcpyDeviceToHost));
     CHECK(back[47][49] == 7 && back[47][50] == 9);
-    CHECK(cudaMemcpy2D(rows, 10, host, 100, 50, 48, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpy2D(rows, 10, host, 100, 50, 48, cudaMemcpyHostToDevice) == cudaErrorInvalidPitchValue);
     MUST(cudaMalloc3D(&box, make_cudaExtent(100, 8, 6)));
     MUST(cudaMemset3D(box, 3, make_cudaExtent(100, 4, 6)));
     cudaMemcpy3DParms p = {};
