@@ -103,12 +103,17 @@ API int cuModuleGetFunction(struct function **function, struct module *module, c
     CALL(cuModuleGetFunction, get_function(function, module, name));
 }
 
+/* The driver has no error for a grid that is too large. */
+static int driver_error(int error) {
+    return error == cudaErrorInvalidConfiguration ? cudaErrorInvalidValue : error;
+}
+
 static int launch(const void *function, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
                   size_t shared, bp_stream stream, void **args, void **extra) {
     struct bp_sim_launch launch = {function, grid, block, shared, args};
     if (extra) /* arguments in one piece: where each begins is not known */
         return cudaErrorNotSupported;
-    return function ? bp_sim_launch(&launch, stream) : cudaErrorInvalidResourceHandle;
+    return function ? driver_error(bp_sim_launch(&launch, stream)) : cudaErrorInvalidResourceHandle;
 }
 
 #define LAUNCH                                                                                     \
@@ -121,14 +126,15 @@ API int cuLaunchKernel LAUNCH, void **extra) {
 }
 
 API int cuLaunchCooperativeKernel LAUNCH) {
-    CALL(cuLaunchCooperativeKernel,
-         launch(function, (struct bp_sim_dim3){gx, gy, gz}, (struct bp_sim_dim3){bx, by, bz},
-                shared, stream, args, NULL));
+    const struct bp_sim_launch launch = {function, {gx, gy, gz}, {bx, by, bz}, shared, args};
+    CALL(cuLaunchCooperativeKernel, function ? driver_error(bp_sim_launch_together(&launch, stream))
+                                             : cudaErrorInvalidResourceHandle);
 }
 
 /* CUfunction_attribute: threads, shared, constant and local memory, registers, ptx, binary. */
+#define MAX_DYNAMIC_SHARED 8
 static int function_attribute(int *value, int which, const void *function) {
-    static const int values[] = {1024, 0, 0, 0, 32, 75, 75, 0, 49152, -1};
+    const int values[] = {1024, 0, 0, 0, 32, 75, 75, 0, (int)bp_sim_shared(function), -1};
     if (!bp_sim_function_name(function) || which < 0 || which > 9)
         return function ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
     *value = values[which];
@@ -139,9 +145,14 @@ API int cuFuncGetAttribute(int *value, int which, const void *function) {
     CALL(cuFuncGetAttribute, function_attribute(value, which, function));
 }
 
+static int set_attribute(const void *function, int which, int value) {
+    if (!bp_sim_function_name(function))
+        return cudaErrorInvalidResourceHandle;
+    return which == MAX_DYNAMIC_SHARED ? bp_sim_set_shared(function, value) : 0;
+}
+
 API int cuFuncSetAttribute(const void *function, int which, int value) {
-    (void)which, (void)value;
-    CALL(cuFuncSetAttribute, bp_sim_function_name(function) ? 0 : cudaErrorInvalidResourceHandle);
+    CALL(cuFuncSetAttribute, set_attribute(function, which, value));
 }
 
 API int cuFuncSetCacheConfig(const void *function, int configuration) {

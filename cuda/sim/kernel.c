@@ -14,10 +14,13 @@
 #define EMPTY_NS 2000
 #define THREAD_PS 20
 
+#define SHARED 49152 /* bytes for each block of a kernel that has not asked for more */
+
 struct function {
     struct function *next;
     const void *stub;
     const char *name;
+    size_t shared; /* that a launch may have */
 };
 
 struct kernel {
@@ -39,7 +42,7 @@ int bp_sim_add_function(const void *stub, const char *name) {
     struct function *function = malloc(sizeof *function);
     if (!function)
         return cudaErrorMemoryAllocation;
-    *function = (struct function){NULL, stub, name};
+    *function = (struct function){NULL, stub, name, SHARED};
     bp_sim_lock(&bp_sim_model.lock);
     function->next = state.functions;
     __atomic_store_n(&state.functions, function, __ATOMIC_RELEASE);
@@ -66,16 +69,40 @@ int bp_sim_register_kernel(const char *name, const void *stub, bp_sim_run run, c
     return 0;
 }
 
+static struct function *find_function(const void *stub) {
+    struct function *f = __atomic_load_n(&state.functions, __ATOMIC_ACQUIRE);
+    while (f && f->stub != stub)
+        f = f->next;
+    return f;
+}
+
 const char *bp_sim_function_name(const void *stub) {
-    const struct function *f = __atomic_load_n(&state.functions, __ATOMIC_ACQUIRE);
-    for (; f; f = f->next)
-        if (f->stub == stub)
-            return f->name;
+    const struct function *f = find_function(stub);
+    if (f)
+        return f->name;
     const struct kernel *k = __atomic_load_n(&state.kernels, __ATOMIC_ACQUIRE);
     for (; k; k = k->next)
         if (k->stub == stub)
             return k->name ? k->name : "kernel";
     return NULL;
+}
+
+size_t bp_sim_shared(const void *stub) {
+    const struct function *f = find_function(stub);
+    return f ? __atomic_load_n(&f->shared, __ATOMIC_RELAXED) : SHARED;
+}
+
+int bp_sim_set_shared(const void *stub, int bytes) {
+    const struct bp_sim_properties *p = bp_sim_properties(bp_sim_device());
+    const char *name = bp_sim_function_name(stub);
+    if (!p || !name)
+        return p ? cudaErrorInvalidDeviceFunction : bp_sim_ready();
+    if (bytes < 0 || bytes > p->shared_optin_kib << 10)
+        return cudaErrorInvalidValue;
+    int error = find_function(stub) ? 0 : bp_sim_add_function(stub, name);
+    if (!error)
+        __atomic_store_n(&find_function(stub)->shared, (size_t)bytes, __ATOMIC_RELAXED);
+    return error;
 }
 
 static void say_missing(const char *name) {
@@ -96,8 +123,12 @@ static const struct kernel *find_kernel(const void *stub, const char *name) {
     return k;
 }
 
+static uint64_t product(struct bp_sim_dim3 of) {
+    return (uint64_t)of.x * of.y * of.z;
+}
+
 static uint64_t count_threads(const struct bp_sim_launch *l) {
-    return (uint64_t)l->grid.x * l->grid.y * l->grid.z * l->block.x * l->block.y * l->block.z;
+    return product(l->grid) * product(l->block);
 }
 
 static uint64_t duration(const struct kernel *kernel, const struct bp_sim_launch *launch,
@@ -189,20 +220,40 @@ int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle)
     return 0;
 }
 
+/* The limits are the same for all compute capabilities that there are here. */
+static int check(const struct bp_sim_launch *l) {
+    bool grid = l->grid.x <= INT32_MAX && l->grid.y <= 65535 && l->grid.z <= 65535;
+    bool block = l->block.x <= 1024 && l->block.y <= 1024 && l->block.z <= 64;
+    if (!bp_sim_function_name(l->stub))
+        return cudaErrorInvalidDeviceFunction;
+    if (!grid || !block || !count_threads(l) || product(l->block) > 1024)
+        return cudaErrorInvalidConfiguration;
+    return l->shared > bp_sim_shared(l->stub) ? cudaErrorInvalidValue : 0;
+}
+
 int bp_sim_launch(const struct bp_sim_launch *launch, struct bp_sim_stream *handle) {
     int error = bp_sim_ready();
-    uint64_t block = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    if (!error)
+        error = check(launch);
     if (error)
         return error;
-    if (!block || block > 1024 || !count_threads(launch))
-        return cudaErrorInvalidConfiguration;
     const char *name = bp_sim_function_name(launch->stub);
-    if (!name)
-        return cudaErrorInvalidDeviceFunction;
     struct bp_sim_work *work = make_work(launch, find_kernel(launch->stub, name));
     if (!work)
         return cudaErrorMemoryAllocation;
     return bp_sim_captured(handle, work, &error) ? error : bp_sim_kernel_submit(work, handle);
+}
+
+int bp_sim_launch_together(const struct bp_sim_launch *launch, struct bp_sim_stream *handle) {
+    const struct bp_sim_properties *p = bp_sim_properties(bp_sim_device());
+    int blocks = 0, error = bp_sim_ready();
+    if (!error)
+        error = check(launch);
+    if (!error)
+        error = bp_sim_occupancy(&blocks, (int)product(launch->block), launch->shared);
+    if (!error && product(launch->grid) > (uint64_t)blocks * (uint64_t)p->multiprocessors)
+        error = cudaErrorCooperativeLaunchTooLarge;
+    return error ? error : bp_sim_launch(launch, handle);
 }
 
 /* Runs in the order of the stream, on a thread that waits for it. */

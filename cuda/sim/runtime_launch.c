@@ -77,13 +77,19 @@ static int launch(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 
     return bp_sim_launch(&launch, stream);
 }
 
+static int launch_together(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
+                           void **args, size_t shared, bp_stream stream) {
+    struct bp_sim_launch launch = {stub, grid, block, shared, args};
+    return bp_sim_launch_together(&launch, stream);
+}
+
 #define LAUNCH                                                                                     \
     (const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block, void **args,             \
      size_t shared, bp_stream stream)
 
 CALL2(cudaLaunchKernel, _ptsz, LAUNCH, launch(stub, grid, block, args, shared, STREAM(stream)))
 CALL2(cudaLaunchCooperativeKernel, _ptsz, LAUNCH,
-      launch(stub, grid, block, args, shared, STREAM(stream)))
+      launch_together(stub, grid, block, args, shared, STREAM(stream)))
 CALL2(cudaLaunchKernelExC, _ptsz,
       (const struct bp_cuda_launch_config *c, const void *stub, void **args),
       launch(stub, c->grid, c->block, args, c->shared, STREAM(c->stream)))
@@ -107,6 +113,9 @@ API int __cudaLaunchKernel_ptsz LAUNCH {
 struct function_attributes {
     size_t shared, constant, local;
     int max_threads, registers, ptx, binary, cache_mode, max_dynamic, carveout;
+#if BP_SIM_CUDA >= 12
+    int clusters[6], reserved[16];
+#endif
 };
 
 static int function_attributes(struct function_attributes *a, const void *stub) {
@@ -117,7 +126,7 @@ static int function_attributes(struct function_attributes *a, const void *stub) 
                                       .registers = 32,
                                       .ptx = 10 * p->major + p->minor,
                                       .binary = 10 * p->major + p->minor,
-                                      .max_dynamic = 49152,
+                                      .max_dynamic = (int)bp_sim_shared(stub),
                                       .carveout = -1};
     return 0;
 }
@@ -126,9 +135,11 @@ API int cudaFuncGetAttributes(struct function_attributes *attributes, const void
     CALL(cudaFuncGetAttributes, function_attributes(attributes, stub));
 }
 
+#define MAX_DYNAMIC_SHARED 8 /* the others change nothing here */
+
 API int cudaFuncSetAttribute(const void *stub, int attribute, int value) {
-    (void)stub, (void)attribute, (void)value;
-    CALL(cudaFuncSetAttribute, bp_sim_ready());
+    CALL(cudaFuncSetAttribute,
+         attribute == MAX_DYNAMIC_SHARED ? bp_sim_set_shared(stub, value) : bp_sim_ready());
 }
 
 API int cudaFuncSetCacheConfig(const void *stub, int configuration_wanted) {

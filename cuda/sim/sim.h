@@ -273,6 +273,12 @@ struct bp_sim_launch {
     void **args;
 };
 BP_SIM_EXPORT int bp_sim_launch(const struct bp_sim_launch *launch, struct bp_sim_stream *stream);
+/* Cooperative: all blocks run at a time, or it fails. */
+BP_SIM_EXPORT int bp_sim_launch_together(const struct bp_sim_launch *launch,
+                                         struct bp_sim_stream *stream);
+/* Bytes of shared memory that a launch may have for each block. */
+BP_SIM_EXPORT size_t bp_sim_shared(const void *stub);
+BP_SIM_EXPORT int bp_sim_set_shared(const void *stub, int bytes);
 BP_SIM_EXPORT int bp_sim_host_function(void (*function)(void *), void *data,
                                        struct bp_sim_stream *stream);
 

@@ -42,6 +42,9 @@ int cudaMemcpyPeer(void *target, int to, const void *source, int from, size_t si
 int cudaMemset(void *target, int value, size_t size);
 int cudaLaunchKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
                      void **args, size_t shared, stream_t stream);
+int cudaLaunchCooperativeKernel(const void *stub, struct bp_sim_dim3 grid, struct bp_sim_dim3 block,
+                                void **args, size_t shared, stream_t stream);
+int cudaFuncSetAttribute(const void *stub, int attribute, int value);
 int cudaStreamCreate(stream_t *stream);
 int cudaStreamCreateWithFlags(stream_t *stream, unsigned flags);
 int cudaStreamDestroy(stream_t stream);

@@ -268,6 +268,26 @@ static void test_errors(void) {
     CHECK(cudaLaunchKernel((const void *)add, one, wide, NULL, 0, NULL) ==
               cudaErrorInvalidConfiguration,
           "too many threads");
+    struct bp_sim_dim3 deep = {1, 1, 65}, tall = {1, 65536, 1}, all = {160, 1, 1},
+                       more = {161, 1, 1}, block = {256, 1, 1};
+    CHECK(cudaLaunchKernel((const void *)add, one, deep, NULL, 0, NULL) ==
+              cudaErrorInvalidConfiguration,
+          "65 threads deep");
+    CHECK(cudaLaunchKernel((const void *)add, tall, one, NULL, 0, NULL) ==
+              cudaErrorInvalidConfiguration,
+          "65536 blocks high");
+    int n = 0, *values = NULL;
+    void *args[] = {&values, &n, &n};
+    CHECK(cudaLaunchKernel((const void *)add, one, one, args, 50000, NULL) == cudaErrorInvalidValue,
+          "more shared memory than was asked for");
+    CHECK(cudaFuncSetAttribute((const void *)add, 8, 70000) == cudaErrorInvalidValue,
+          "more than there is");
+    MUST(cudaFuncSetAttribute((const void *)add, 8, 50000));
+    MUST(cudaLaunchKernel((const void *)add, one, one, args, 50000, NULL));
+    MUST(cudaLaunchCooperativeKernel((const void *)add, all, block, args, 0, NULL));
+    CHECK(cudaLaunchCooperativeKernel((const void *)add, more, block, args, 0, NULL) ==
+              cudaErrorCooperativeLaunchTooLarge,
+          "more blocks than run at a time");
     CHECK(!strcmp(cudaGetErrorName(2), "cudaErrorMemoryAllocation"), "its name");
     cudaGetLastError();
 }
