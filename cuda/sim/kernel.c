@@ -231,10 +231,14 @@ static int check(const struct bp_sim_launch *l) {
     return l->shared > bp_sim_shared(l->stub) ? cudaErrorInvalidValue : 0;
 }
 
+/* A kernel has to be in a stream of the current device; copies need not. */
 int bp_sim_launch(const struct bp_sim_launch *launch, struct bp_sim_stream *handle) {
     int error = bp_sim_ready();
+    const struct bp_sim_stream *stream = error ? NULL : bp_sim_stream_get(handle);
     if (!error)
         error = check(launch);
+    if (!error && (!stream || stream->device != bp_sim_device()))
+        error = cudaErrorInvalidResourceHandle;
     if (error)
         return error;
     const char *name = bp_sim_function_name(launch->stub);

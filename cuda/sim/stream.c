@@ -274,6 +274,8 @@ int bp_sim_event_free(struct bp_sim_event *event) {
 int bp_sim_event_record(struct bp_sim_event *event, struct bp_sim_stream *handle, bool external) {
     struct bp_sim_stream *stream;
     int error = get_both(handle, event, &stream);
+    if (!error && event->device != stream->device)
+        error = cudaErrorInvalidResourceHandle;
     if (error || external)
         return error ? error : external_node(stream, event, BP_SIM_NODE_RECORD);
     bp_sim_lock(&bp_sim_model.lock);
@@ -327,7 +329,7 @@ int bp_sim_event_query(struct bp_sim_event *event) {
 
 int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {
     if (!from || !to || from->magic != EVENT_MAGIC || to->magic != EVENT_MAGIC || !from->recorded ||
-        !to->recorded || !from->timing || !to->timing)
+        !to->recorded || !from->timing || !to->timing || from->device != to->device)
         return cudaErrorInvalidResourceHandle;
     uint64_t now = bp_sim_now();
     if (now < from->end || now < to->end)

@@ -376,6 +376,30 @@ static void test_peers(void) {
     CHECK(!memcmp(t.pinned, t.pinned2, SIZE), "the copy is another");
 }
 
+/* What may have to do with another device than the current one. */
+static void test_devices(void) {
+    float ms;
+    event_t far;
+    stream_t stream = t.stream[0];
+    MUST(cudaSetDevice(1));
+    MUST(cudaEventCreate(&far));
+    CHECK(launch_add((int *)t.device, 1, 0, stream) == cudaErrorInvalidResourceHandle,
+          "a kernel in a stream of another device");
+    CHECK(cudaEventRecord(far, stream) == cudaErrorInvalidResourceHandle, "an event in one");
+    CHECK(cudaEventRecord(t.begin, NULL) == cudaErrorInvalidResourceHandle, "an event of one");
+    MUST(cudaMemcpyAsync(t.device, t.pinned, SIZE, H2D, stream));
+    MUST(cudaEventRecord(t.begin, stream));
+    MUST(cudaStreamWaitEvent(NULL, t.begin, 0));
+    MUST(cudaEventRecord(far, NULL));
+    MUST(cudaEventSynchronize(t.begin));
+    MUST(cudaEventSynchronize(far));
+    CHECK(cudaEventElapsedTime(&ms, t.begin, far) == cudaErrorInvalidResourceHandle,
+          "events of two devices");
+    MUST(cudaEventDestroy(far));
+    MUST(cudaSetDevice(0));
+    cudaGetLastError();
+}
+
 /* Memory of a stream: freed in its order, without waiting. */
 static void test_async_memory(void) {
     int *memory, values[16] = {0};
@@ -464,6 +488,7 @@ int main(void) {
     test_many();
     test_threads();
     test_peers();
+    test_devices();
     test_async_memory();
     test_registered();
     for (int i = 0; i < 2; i++)
