@@ -75,12 +75,17 @@ static uint64_t stream_sequence(const struct bp_sim_stream *stream) {
     return stream->nonblocking ? stream->sequence : later(stream->sequence, legacy);
 }
 
-static uint64_t take_time(struct bp_sim_stream *stream, uint64_t start, uint64_t duration) {
+/* The device and its legacy stream wait for what a stream waits for, work or not. */
+static void reach(struct bp_sim_stream *stream, uint64_t end) {
     struct bp_sim_device *device = &bp_sim_model.device[stream->device];
-    stream->end = start + duration;
+    stream->end = later(stream->end, end);
     device->end = later(device->end, stream->end);
     if (!stream->nonblocking)
         device->blocking_end = later(device->blocking_end, stream->end);
+}
+
+static uint64_t take_time(struct bp_sim_stream *stream, uint64_t start, uint64_t duration) {
+    reach(stream, start + duration);
     return start;
 }
 
@@ -112,7 +117,7 @@ void bp_sim_stream_fork(const struct bp_sim_stream *stream, struct bp_sim_stream
 
 void bp_sim_stream_join(struct bp_sim_stream *stream, uint64_t end, uint64_t sequence) {
     bp_sim_lock(&bp_sim_model.lock);
-    stream->end = later(stream->end, end);
+    reach(stream, end);
     stream->sequence = later(stream->sequence, sequence);
     bp_sim_unlock(&bp_sim_model.lock);
 }
@@ -234,7 +239,7 @@ int bp_sim_stream_wait(struct bp_sim_stream *handle, struct bp_sim_event *event,
     if (event->captured.capture || stream->capture) {
         error = bp_sim_capture_wait(stream, &event->captured);
     } else if (event->recorded) {
-        stream->end = later(stream->end, event->end);
+        reach(stream, event->end);
         stream->sequence = later(stream->sequence, event->sequence);
     }
     bp_sim_unlock(&bp_sim_model.lock);

@@ -200,9 +200,18 @@ static int kernel_after(stream_t s) {
     return kernel(s);
 }
 
+/* Nothing but a wait is in the stream that the default stream waits for. */
+static int kernel_after_wait(stream_t s) {
+    MUST(cudaEventRecord(t.end, t.nonblocking));
+    MUST(cudaStreamWaitEvent(t.stream[1], t.end, 0));
+    return kernel(s);
+}
+
 static void test_events(void) {
     double ms = pair_ms(up, t.stream[0], kernel_after, t.stream[1]);
     CHECK(near(ms, UP_MS + KERNEL_MS), "a kernel that waits for a copy: %.3f", ms);
+    ms = pair_ms(up, t.nonblocking, kernel_after_wait, NULL);
+    CHECK(near(ms, UP_MS + KERNEL_MS), "behind a stream that waits for a copy: %.3f", ms);
 }
 
 static void test_results(void) {
