@@ -175,7 +175,11 @@ int bp_sim_copy_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     record[0].node = work->node;
     record[0].graph = work->graph;
     plan.blocks = plan.blocks && !work->node;
-    int records = plan.kind == BP_SIM_HTOH ? 0 : place(record, stream, &plan);
+    int records = 0;
+    if (plan.kind == BP_SIM_HTOH)
+        bp_sim_place(stream, NULL, 0, 0);
+    else
+        records = place(record, stream, &plan);
     bp_sim_queue_add(work, stream);
     uint64_t end = stream->end, sequence = stream->sequence;
     bp_sim_unlock(&bp_sim_model.lock);

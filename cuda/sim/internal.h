@@ -59,7 +59,13 @@ struct bp_sim_model {
 };
 extern struct bp_sim_model bp_sim_model;
 
-enum bp_sim_work_kind { BP_SIM_WORK_COPY, BP_SIM_WORK_SET, BP_SIM_WORK_KERNEL, BP_SIM_WORK_HOST };
+enum bp_sim_work_kind {
+    BP_SIM_WORK_COPY,
+    BP_SIM_WORK_SET,
+    BP_SIM_WORK_KERNEL,
+    BP_SIM_WORK_HOST,
+    BP_SIM_WORK_RELEASE, /* a function of ours */
+};
 
 /* One piece of work: waiting to be done, or a node of a graph. */
 struct bp_sim_work {
@@ -79,6 +85,7 @@ struct bp_sim_work {
         struct {
             void (*function)(void *);
             void *data;
+            bool runs;
         } host;
     };
     void *pointers[]; /* arguments of a kernel */
@@ -138,8 +145,13 @@ void bp_sim_managed_use(struct bp_sim_stream *stream, const void *pointer);
 void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream);
 /* Blocks while the queue is full. No lock is held, here and below. */
 void bp_sim_queue_throttle(void);
-/* Does all work submitted up to and with this one. */
-void bp_sim_queue_run(uint64_t sequence);
+/* Does the work that was submitted up to and with this one and ends by then. Something is left, a
+ * host function whose time has not come or that another thread runs, if it returns when to try
+ * again; finish waits for that. */
+uint64_t bp_sim_queue_run(uint64_t sequence, uint64_t end);
+void bp_sim_queue_finish(uint64_t sequence, uint64_t end);
+/* There is a host function that somebody has to wait for. */
+void bp_sim_queue_watch(void);
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra);
 struct bp_sim_work *bp_sim_work_clone(const struct bp_sim_work *work);
 

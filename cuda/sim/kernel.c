@@ -214,7 +214,7 @@ int bp_sim_kernel_submit(struct bp_sim_work *work, struct bp_sim_stream *handle)
     bp_sim_unlock(&bp_sim_model.lock);
     bp_sim_emit(&record);
     if (kernel && kernel->run && !kernel->sizes)
-        bp_sim_queue_run(sequence);
+        bp_sim_queue_finish(sequence, record.end);
     bp_sim_wait_until(bp_sim_call_start() + (uint64_t)p->launch_call_ns);
     bp_sim_queue_throttle();
     return 0;
@@ -260,7 +260,7 @@ int bp_sim_launch_together(const struct bp_sim_launch *launch, struct bp_sim_str
     return error ? error : bp_sim_launch(launch, handle);
 }
 
-/* Runs in the order of the stream, on a thread that waits for it. */
+/* Runs in the order of the stream, on a thread that waits for it; releases are the same. */
 int bp_sim_host_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     struct bp_sim_stream *stream = bp_sim_stream_get(handle);
     if (!stream) {
@@ -269,8 +269,11 @@ int bp_sim_host_submit(struct bp_sim_work *work, struct bp_sim_stream *handle) {
     }
     bp_sim_lock(&bp_sim_model.lock);
     bp_sim_place(stream, NULL, 0, 0);
+    const bool watched = work->kind == BP_SIM_WORK_HOST;
     bp_sim_queue_add(work, stream);
     bp_sim_unlock(&bp_sim_model.lock);
+    if (watched)
+        bp_sim_queue_watch();
     bp_sim_queue_throttle();
     return 0;
 }

@@ -200,7 +200,8 @@ int bp_sim_free(void *memory, bool host) {
     if (!host)
         bp_sim_model.device[region.device].used -= region.size;
     bp_sim_unlock(&bp_sim_model.lock);
-    bp_sim_finish(end, sequence);
+    bp_sim_queue_finish(sequence, UINT64_MAX); /* other devices may use it, too */
+    bp_sim_wait_until(end);
     munmap(memory, region.size);
     free(region.home);
     tell(&region, 2);
@@ -221,17 +222,21 @@ int bp_sim_free_async(void *memory, struct bp_sim_stream *stream) {
     if (error || bp_sim_captured_as(stream, &content, &error))
         return error;
     struct bp_sim_region region, *copy = malloc(sizeof *copy);
-    error = copy ? take(memory, false, false, &region) : cudaErrorMemoryAllocation;
+    struct bp_sim_work *work = bp_sim_work_new(BP_SIM_WORK_RELEASE, 0);
+    error = copy && work ? take(memory, false, false, &region) : cudaErrorMemoryAllocation;
     if (error) {
         free(copy);
+        free(work);
         return memory ? error : 0;
     }
     *copy = region;
+    work->host.function = unmap;
+    work->host.data = copy;
     bp_sim_lock(&bp_sim_model.lock);
     bp_sim_model.device[region.device].used -= region.size;
     bp_sim_unlock(&bp_sim_model.lock);
     tell(&region, 2);
-    return bp_sim_host_function(unmap, copy, stream);
+    return bp_sim_host_submit(work, stream);
 }
 
 int bp_sim_register(void *memory, size_t size) {

@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
  * Work that is submitted but not done: one list in the order of submission, which is an order that
- * streams and events allow. Whoever must wait for a piece does all up to it.
+ * streams and events allow. Whoever must wait for a piece does what was submitted up to it and ends
+ * no later: nothing that ends later can come before it.
+ *
+ * A host function waits for its time, since the program sees when it runs. If nobody waits for it,
+ * a thread does, as one of the driver's: programs wait for what the function does. It is made for
+ * the first of them and waits by functions of libc, where a profiler sees it.
  */
 #include <emmintrin.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cuda/sim/internal.h"
 
 /* As many launches a device queues before the next one blocks. */
 #define DEPTH 1024
 #define BIG ((size_t)4 << 20)
+#define POLL_NS 100000 /* how often is looked whether another thread's host function is over */
 
 static struct {
-    int working; /* held while work is done, so that it is done in order */
+    int working; /* held while work is done, so that it is done in order; not by host functions */
     struct bp_sim_work *first, **last;
     unsigned count;
 } state = {.last = &state.first};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    bool made, wanted;
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra) {
     size_t size = sizeof(struct bp_sim_work) + extra;
@@ -84,34 +99,132 @@ static void do_work(struct bp_sim_work *work) {
                              work->kernel.launch.args);
         break;
     case BP_SIM_WORK_HOST:
+    case BP_SIM_WORK_RELEASE:
         work->host.function(work->host.data);
         break;
     }
 }
 
-static struct bp_sim_work *take(uint64_t sequence) {
+static void unlink_at(struct bp_sim_work **at) {
+    struct bp_sim_work *work = *at;
+    *at = work->next;
+    if (state.last == &work->next)
+        state.last = at;
+    state.count--;
+}
+
+/* The next piece, off the list; a host function stays on it while it runs, since what comes behind
+ * must wait. *due: when to look again for more, 0 if there is no more. */
+static struct bp_sim_work *take(uint64_t sequence, uint64_t end, uint64_t *due) {
+    struct bp_sim_work **at = &state.first, *work = NULL;
+    *due = 0;
     bp_sim_lock(&bp_sim_model.lock);
-    struct bp_sim_work *work = state.first;
-    if (work && work->sequence <= sequence) {
-        state.first = work->next;
-        state.count--;
-        if (!state.first)
-            state.last = &state.first;
-    } else {
+    for (; *at && (*at)->sequence <= sequence; at = &(*at)->next) {
+        if ((*at)->end > end)
+            continue;
+        work = *at;
+        if (work->kind != BP_SIM_WORK_HOST || (work->end <= bp_sim_now() && !work->host.runs))
+            break;
+        *due = work->host.runs ? bp_sim_now() + POLL_NS : work->end;
+        end = work->end - 1;
         work = NULL;
+    }
+    if (work && work->kind == BP_SIM_WORK_HOST)
+        work->host.runs = true;
+    else if (work)
+        unlink_at(at);
+    bp_sim_unlock(&bp_sim_model.lock);
+    return work;
+}
+
+static void run_host_function(struct bp_sim_work *work) {
+    struct bp_sim_work **at = &state.first;
+    do_work(work);
+    bp_sim_lock(&bp_sim_model.lock);
+    while (*at != work)
+        at = &(*at)->next;
+    unlink_at(at);
+    bp_sim_unlock(&bp_sim_model.lock);
+}
+
+uint64_t bp_sim_queue_run(uint64_t sequence, uint64_t end) {
+    struct bp_sim_work *work;
+    uint64_t due;
+    bp_sim_lock(&state.working);
+    while ((work = take(sequence, end, &due))) {
+        if (work->kind == BP_SIM_WORK_HOST) {
+            bp_sim_unlock(&state.working);
+            run_host_function(work);
+            bp_sim_lock(&state.working);
+        } else {
+            do_work(work);
+        }
+        free(work);
+    }
+    bp_sim_unlock(&state.working);
+    return due;
+}
+
+void bp_sim_queue_finish(uint64_t sequence, uint64_t end) {
+    uint64_t due;
+    while ((due = bp_sim_queue_run(sequence, end)))
+        bp_sim_wait_until(due);
+}
+
+static bool find_host_function(uint64_t *sequence, uint64_t *end) {
+    bp_sim_lock(&bp_sim_model.lock);
+    const struct bp_sim_work *work = state.first;
+    while (work && (work->kind != BP_SIM_WORK_HOST || work->host.runs))
+        work = work->next;
+    if (work) {
+        *sequence = work->sequence;
+        *end = work->end;
     }
     bp_sim_unlock(&bp_sim_model.lock);
     return work;
 }
 
-void bp_sim_queue_run(uint64_t sequence) {
-    struct bp_sim_work *work;
-    bp_sim_lock(&state.working);
-    while ((work = take(sequence))) {
-        do_work(work);
-        free(work);
+static void sleep_until(uint64_t time) {
+    const struct timespec wake = {(time_t)(time / 1000000000), (long)(time % 1000000000)};
+    while (bp_sim_now() < time)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+}
+
+static void *help(void *unused) {
+    uint64_t sequence, end;
+    for (;;) {
+        pthread_mutex_lock(&helper.lock);
+        while (!helper.wanted)
+            pthread_cond_wait(&helper.more, &helper.lock);
+        helper.wanted = false;
+        pthread_mutex_unlock(&helper.lock);
+        while (find_host_function(&sequence, &end)) {
+            sleep_until(end);
+            sleep_until(bp_sim_queue_run(sequence, end));
+        }
     }
-    bp_sim_unlock(&state.working);
+    return unused;
+}
+
+/* Without a signal of the program's. */
+static bool make_helper(void) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool made = !pthread_create(&thread, NULL, help, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (made)
+        pthread_detach(thread);
+    return made;
+}
+
+void bp_sim_queue_watch(void) {
+    pthread_mutex_lock(&helper.lock);
+    helper.made = helper.made || make_helper();
+    helper.wanted = true;
+    pthread_cond_signal(&helper.more);
+    pthread_mutex_unlock(&helper.lock);
 }
 
 void bp_sim_queue_add(struct bp_sim_work *work, struct bp_sim_stream *stream) {
@@ -136,7 +249,7 @@ void bp_sim_queue_throttle(void) {
     struct bp_sim_record record = {
         .kind = BP_SIM_RECORD_OVERHEAD, .start = bp_sim_now(), .value = BP_SIM_QUEUE_FULL};
     bp_sim_wait_until(end);
-    bp_sim_queue_run(sequence);
+    bp_sim_queue_finish(sequence, end);
     record.end = bp_sim_now();
     bp_sim_emit(&record);
 }

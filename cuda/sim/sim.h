@@ -6,8 +6,8 @@
  *
  * The model is computed when work is submitted: the start and end of every copy and kernel are
  * known at once. What it does to memory is done later, in the order of submission, by a thread that
- * waits for it anyway. So there is no thread of ours in the target, and calls that do not block in
- * reality do not block here.
+ * waits for it anyway. So there is no thread of ours in the target, unless it has host functions,
+ * and calls that do not block in reality do not block here.
  */
 #ifndef BP_CUDA_SIM_SIM_H
 #define BP_CUDA_SIM_SIM_H

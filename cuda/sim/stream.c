@@ -123,7 +123,7 @@ void bp_sim_stream_join(struct bp_sim_stream *stream, uint64_t end, uint64_t seq
 }
 
 void bp_sim_finish(uint64_t end, uint64_t sequence) {
-    bp_sim_queue_run(sequence);
+    bp_sim_queue_finish(sequence, end);
     bp_sim_wait_until(end);
 }
 
@@ -206,8 +206,7 @@ int bp_sim_stream_query(struct bp_sim_stream *handle) {
         return error;
     if (bp_sim_now() < end)
         return cudaErrorNotReady;
-    bp_sim_queue_run(sequence);
-    return 0;
+    return bp_sim_queue_run(sequence, end) ? cudaErrorNotReady : 0;
 }
 
 /* A stream and an event that have to do with each other. */
@@ -328,8 +327,7 @@ int bp_sim_event_query(struct bp_sim_event *event) {
         return cudaErrorCapturedEvent;
     if (bp_sim_now() < event->end)
         return cudaErrorNotReady;
-    bp_sim_queue_run(event->sequence);
-    return 0;
+    return bp_sim_queue_run(event->sequence, event->end) ? cudaErrorNotReady : 0;
 }
 
 int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {

@@ -253,6 +253,48 @@ static void test_graph(void) {
     MUST(cudaGraphDestroy(graph));
 }
 
+static void note_time(void *time) {
+    double now = now_ms();
+    __atomic_store((double *)time, &now, __ATOMIC_RELEASE);
+}
+
+static double read_time(double *time) {
+    double value;
+    __atomic_load(time, &value, __ATOMIC_ACQUIRE);
+    return value;
+}
+
+static void sleep_for(void *ms) {
+    nanosleep(&(struct timespec){0, *(int *)ms * 1000000l}, NULL);
+}
+
+/* When host functions run: after what is before them in their stream, also if nobody asks. */
+static void test_host_functions(void) {
+    double called = 0, other = 0, began = now_ms();
+    int long_ms = 200;
+    MUST(launch_add((int *)t.device, 1, 1, t.stream[0]));
+    MUST(cudaLaunchHostFunc(t.stream[0], note_time, &called));
+    MUST(cudaStreamSynchronize(t.stream[1]));
+    MUST(cudaLaunchHostFunc(t.stream[1], note_time, &other));
+    while (!read_time(&called) && now_ms() - began < 10000)
+        sleep_for(&(int){1});
+    CHECK(called >= began + KERNEL_MS, "called after %.3f ms", called - began);
+    MUST(cudaStreamSynchronize(t.stream[1]));
+    CHECK(other >= began, "the other is never called");
+    called = 0;
+    began = now_ms();
+    MUST(launch_add((int *)t.device, 1, 1, t.stream[0]));
+    MUST(cudaLaunchHostFunc(t.stream[0], note_time, &called));
+    MUST(cudaStreamSynchronize(t.stream[0]));
+    CHECK(called >= began + KERNEL_MS, "waited for, called after %.3f ms", called - began);
+    MUST(cudaLaunchHostFunc(t.stream[0], sleep_for, &long_ms));
+    sleep_for(&(int){20}); /* it runs by now */
+    CHECK(cudaStreamQuery(t.stream[0]) == cudaErrorNotReady || now_ms() - began > long_ms,
+          "a stream is idle while its host function runs");
+    MUST(cudaStreamSynchronize(t.stream[0]));
+    CHECK(now_ms() - began >= long_ms, "a host function was not waited for");
+}
+
 static void test_errors(void) {
     void *memory;
     CHECK(cudaMemcpy(t.pageable, t.pinned, 16, H2D) == cudaErrorInvalidValue, "no device memory");
@@ -493,6 +535,7 @@ int main(void) {
     test_events();
     test_results();
     test_graph();
+    test_host_functions();
     test_errors();
     test_many();
     test_threads();
