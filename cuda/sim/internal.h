@@ -135,6 +135,9 @@ bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int
 bool bp_sim_captured_as(struct bp_sim_stream *handle, const struct bp_sim_content *content,
                         int *error);
 
+/* memory.c: a managed variable, which is never freed. No context is made for it. */
+int bp_sim_adopt_managed(void *memory, size_t size);
+
 /* managed.c: where the pages of a region are, all on the host; NULL without memory. */
 signed char *bp_sim_managed_new(size_t size);
 /* Managed memory comes to the stream's device before what is placed next, which uses it. The lock

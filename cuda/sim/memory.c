@@ -133,6 +133,15 @@ int bp_sim_allocate(void **memory, size_t size, enum bp_sim_memory kind) {
     return error;
 }
 
+int bp_sim_adopt_managed(void *memory, size_t size) {
+    struct bp_sim_region region = {.start = (uintptr_t)memory,
+                                   .size = size,
+                                   .kind = BP_SIM_MANAGED,
+                                   .registered = true,
+                                   .home = bp_sim_managed_new(size)};
+    return add_locked(&region);
+}
+
 struct bp_sim_pool *bp_sim_pool_default(int device) {
     static struct bp_sim_pool pools[BP_SIM_DEVICES];
     bp_sim_lock(&state.lock);

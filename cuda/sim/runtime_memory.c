@@ -36,9 +36,14 @@ API int cudaHostUnregister(void *memory) {
     CALL(cudaHostUnregister, bp_sim_unregister(memory));
 }
 
+/* flags: all devices see it, or the host alone does at first, which is the same here. */
+static int allocate_managed(void **memory, size_t size, unsigned flags) {
+    return size && (flags == 1 || flags == 2) ? bp_sim_allocate(memory, size, BP_SIM_MANAGED)
+                                              : cudaErrorInvalidValue;
+}
+
 API int cudaMallocManaged(void **memory, size_t size, unsigned flags) {
-    (void)flags;
-    CALL(cudaMallocManaged, bp_sim_allocate(memory, size, BP_SIM_MANAGED));
+    CALL(cudaMallocManaged, allocate_managed(memory, size, flags));
 }
 
 static int allocate_pitch(void **memory, size_t *pitch, size_t width, size_t height) {

@@ -174,7 +174,7 @@ struct bp_sim_region {
     size_t size;
     enum bp_sim_memory kind;
     int device;
-    bool registered; /* the caller's memory, by cudaHostRegister */
+    bool registered; /* not allocated here: by cudaHostRegister, or a managed variable */
     struct bp_sim_pool *pool;
     signed char *home; /* managed: the device that each page is on, -1 the host */
 };

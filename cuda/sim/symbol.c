@@ -37,10 +37,11 @@ int bp_sim_add_symbol(const void *shadow, const char *name, size_t size) {
     return add(shadow, name, size, NULL);
 }
 
-/* Called by constructors, when no context may be made: such memory is plain. */
+/* Called by constructors, when no context may be made. */
 int bp_sim_add_managed(void **shadow, const char *name, size_t size) {
     *shadow = calloc(1, size);
-    return *shadow ? add(*shadow, name, size, *shadow) : cudaErrorMemoryAllocation;
+    int error = *shadow ? add(*shadow, name, size, *shadow) : cudaErrorMemoryAllocation;
+    return error ? error : bp_sim_adopt_managed(*shadow, size);
 }
 
 static int get(struct symbol *symbol, void **memory, size_t *size) {

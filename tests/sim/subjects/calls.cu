@@ -24,6 +24,7 @@
     } while (0)
 
 static int failures;
+__managed__ int counters[16];
 
 __global__ void scale(float *values, int n, float factor) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -227,6 +228,15 @@ static void addresses(void) {
     MUST(cudaStreamAttachMemAsync(0, managed, 0, cudaMemAttachGlobal));
     MUST(cudaDeviceSynchronize());
     MUST(cudaFree(managed));
+    CHECK(cudaMallocManaged(&managed, 0) == cudaErrorInvalidValue);
+    MUST(cudaPointerGetAttributes(&a, counters));
+    CHECK(a.type == cudaMemoryTypeManaged);
+    counters[3] = 5;
+    MUST(cudaMemset(counters, 0, 8));
+    MUST(cudaMemcpy(&counters[1], &counters[3], sizeof counters[1], cudaMemcpyDefault));
+    MUST(cudaMemPrefetchAsync(counters, sizeof counters, here, 0, 0));
+    MUST(cudaDeviceSynchronize());
+    CHECK(counters[1] == 5 && cudaFree(counters) == cudaErrorInvalidValue);
     MUST(cudaFree(device));
     CHECK(cudaFree(plain) == cudaErrorInvalidValue);
 }
