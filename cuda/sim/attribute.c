@@ -4,6 +4,8 @@
  */
 #include "cuda/sim/sim.h"
 
+#define RESERVED 1024 /* of shared memory in each block, since 8.0 */
+
 int bp_sim_attribute(int *value, int which, int device) {
     const struct bp_sim_properties *p = bp_sim_properties(device);
     if (!p)
@@ -20,12 +22,23 @@ int bp_sim_attribute(int *value, int which, int device) {
                  {8, 49152},
                  {9, 65536},
                  {10, 32},
+                 {11, 2147483647},
                  {12, 65536},
                  {13, p->clock_khz},
                  {14, 512},
                  {15, 1},
                  {16, p->multiprocessors},
                  {19, 1},
+                 {21, 131072},
+                 {22, 131072},
+                 {23, 65536},
+                 {24, 16384},
+                 {25, 16384},
+                 {26, 16384},
+                 {27, 32768},
+                 {28, 32768},
+                 {29, 2048},
+                 {30, 512},
                  {31, 1},
                  {32, 1},
                  {33, 4 + device},
@@ -35,9 +48,14 @@ int bp_sim_attribute(int *value, int which, int device) {
                  {39, p->threads},
                  {40, p->copy_engines},
                  {41, 1},
+                 {42, 32768},
+                 {43, 2048},
+                 {51, 32},
                  {75, p->major},
                  {76, p->minor},
                  {78, 1},
+                 {79, 1},
+                 {80, 1},
                  {81, p->shared_kib << 10},
                  {82, 65536},
                  {83, 1},
@@ -47,6 +65,7 @@ int bp_sim_attribute(int *value, int which, int device) {
                  {97, p->shared_optin_kib << 10},
                  {99, 1},
                  {106, p->blocks},
+                 {111, p->major >= 8 ? RESERVED : 0},
                  {115, 1}};
     *value = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -54,8 +73,6 @@ int bp_sim_attribute(int *value, int which, int device) {
             *value = known[i].value;
     return 0;
 }
-
-#define RESERVED 1024 /* of shared memory in each block, since 8.0 */
 
 /* Threads in warps, blocks, shared memory: what runs out first. Registers are not looked at. */
 int bp_sim_occupancy(int *blocks, int block, size_t shared) {

@@ -28,10 +28,26 @@ static void fill_limits(struct bp_cuda_properties *to, const struct bp_sim_prope
     to->max_blocks_per_multiprocessor = p->blocks;
 }
 
+/* Of compute capabilities 6.0 to 8.9, as deviceQuery prints them. */
+static void fill_textures(struct bp_cuda_properties *to) {
+    to->texture_1d = to->texture_2d[0] = 131072;
+    to->texture_2d[1] = 65536;
+    to->texture_3d[0] = to->texture_3d[1] = to->texture_3d[2] = 16384;
+    to->texture_1d_layered[0] = to->texture_2d_layered[0] = to->texture_2d_layered[1] = 32768;
+    to->texture_1d_layered[1] = to->texture_2d_layered[2] = 2048;
+}
+
+static int reserved_shared(int device) {
+    int value = 0;
+    bp_sim_attribute(&value, 111, device);
+    return value;
+}
+
 static void fill_properties(struct bp_cuda_properties *to, int device) {
     const struct bp_sim_properties *p = bp_sim_properties(device);
     memset(to, 0, sizeof *to);
     fill_limits(to, p);
+    fill_textures(to);
     snprintf(to->name, sizeof to->name, "%s", p->name);
     memcpy(to->uuid, "battprof sim", 12);
     to->uuid[15] = (char)device;
@@ -43,10 +59,14 @@ static void fill_properties(struct bp_cuda_properties *to, int device) {
     to->managed_memory = to->concurrent_managed_access = to->stream_priorities = 1;
     to->async_engines = p->copy_engines;
     to->cooperative_launch = to->compute_preemption = 1;
-    to->ecc = 1;
+    to->ecc = to->global_l1 = to->local_l1 = 1;
+    to->reserved_shared = (size_t)reserved_shared(device);
     to->memory_bus_width = p->memory_bits;
     to->l2_size = p->l2_kib << 10;
     to->pci_bus = 4 + device;
+#if BP_SIM_CUDA >= 12
+    to->host_register = to->memory_pools = 1;
+#endif
 #if BP_SIM_CUDA < 13
     to->clock_khz = p->clock_khz;
     to->device_overlap = 1;

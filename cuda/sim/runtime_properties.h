@@ -59,10 +59,13 @@ struct bp_cuda_properties {
     size_t shared_per_block_optin;
     int pageable_page_tables, managed_from_host, max_blocks_per_multiprocessor, policy_window;
     size_t reserved_shared;
+#if BP_SIM_CUDA >= 12
+    int host_register, sparse_arrays, host_register_read_only, semaphores, memory_pools;
+#endif
 #if BP_SIM_CUDA == 12
-    int more[13], reserved[63];
+    int more[8], reserved[63];
 #elif BP_SIM_CUDA == 13
-    int more[20], reserved[56];
+    int more[15], reserved[56];
 #endif
 };
 

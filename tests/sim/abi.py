@@ -115,7 +115,10 @@ PROPERTIES = (
     "multiprocessors=multiProcessorCount texture_1d=maxTexture1D surface_alignment=surfaceAlignment "
     "async_engines=asyncEngineCount memory_bus_width=memoryBusWidth managed_memory=managedMemory "
     "concurrent_managed_access=concurrentManagedAccess cooperative_launch=cooperativeLaunch "
-    "shared_per_block_optin=sharedMemPerBlockOptin reserved_shared=reservedSharedMemPerBlock")
+    "shared_per_block_optin=sharedMemPerBlockOptin reserved_shared=reservedSharedMemPerBlock "
+    "global_l1=globalL1CacheSupported texture_3d=maxTexture3D texture_1d_layered=maxTexture1DLayered "
+    "texture_2d_layered=maxTexture2DLayered host_register=hostRegisterSupported "
+    "memory_pools=memoryPoolsSupported")
 # The structures that each size in BP_CUPTI_SIZES belongs to, newest last.
 SIZES = {"BP_CUPTI_MEMCPY": ("Memcpy5", "Memcpy5", "Memcpy6"),
          "BP_CUPTI_MEMCPY2": ("MemcpyPtoP4",) * 3,

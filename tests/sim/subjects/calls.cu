@@ -38,6 +38,34 @@ __global__ void sample(cudaTextureObject_t texture, float *values, int n) {
         values[i] = tex2D<float>(texture, i + 0.5f, 0.5f);
 }
 
+// Both ways to ask have one answer.
+static void about_limits(void) {
+    cudaDeviceProp p;
+    MUST(cudaGetDeviceProperties(&p, 0));
+    const struct {
+        cudaDeviceAttr which;
+        long long value;
+    } both[] = {{cudaDevAttrMaxPitch, (long long)p.memPitch},
+                {cudaDevAttrMaxTexture1DWidth, p.maxTexture1D},
+                {cudaDevAttrMaxTexture2DHeight, p.maxTexture2D[1]},
+                {cudaDevAttrMaxTexture3DDepth, p.maxTexture3D[2]},
+                {cudaDevAttrMaxTexture1DLayeredLayers, p.maxTexture1DLayered[1]},
+                {cudaDevAttrMaxTexture2DLayeredLayers, p.maxTexture2DLayered[2]},
+                {cudaDevAttrSurfaceAlignment, (long long)p.surfaceAlignment},
+                {cudaDevAttrTexturePitchAlignment, (long long)p.texturePitchAlignment},
+                {cudaDevAttrGlobalL1CacheSupported, p.globalL1CacheSupported},
+                {cudaDevAttrLocalL1CacheSupported, p.localL1CacheSupported},
+                {cudaDevAttrReservedSharedMemoryPerBlock, (long long)p.reservedSharedMemPerBlock},
+                {cudaDevAttrHostRegisterSupported, p.hostRegisterSupported},
+                {cudaDevAttrMemoryPoolsSupported, p.memoryPoolsSupported}};
+    for (auto &one : both) {
+        int value = 0;
+        MUST(cudaDeviceGetAttribute(&value, one.which, 0));
+        if (!value || value != one.value)
+            printf("attribute %d: %d, property %lld\n", one.which, value, one.value), failures++;
+    }
+}
+
 static void about_devices(void) {
     cudaDeviceProp p;
     int value = 0, device = -1, count = 0;
@@ -292,6 +320,7 @@ static void the_rest(void) {
 }
 
 int main() {
+    about_limits();
     about_devices();
     about_kernels();
     launches();
