@@ -71,10 +71,12 @@ CALL2(cudaFreeAsync, _ptsz, (void *memory, bp_stream stream),
 
 static int host_device_pointer(void **device, void *host) {
     struct bp_sim_region region;
-    if (!bp_sim_find(host, &region))
-        return cudaErrorInvalidValue;
-    *device = host;
-    return 0;
+    int error = bp_sim_ready();
+    if (!error && !bp_sim_find(host, &region))
+        error = cudaErrorInvalidValue;
+    if (!error)
+        *device = host;
+    return error;
 }
 
 API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
@@ -83,9 +85,9 @@ API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
 }
 
 API int cudaHostGetFlags(unsigned *flags, void *host) {
-    struct bp_sim_region region;
+    void *device;
     *flags = 0;
-    CALL(cudaHostGetFlags, bp_sim_find(host, &region) ? 0 : cudaErrorInvalidValue);
+    CALL(cudaHostGetFlags, host_device_pointer(&device, host));
 }
 
 API int cudaMemGetInfo(size_t *unused, size_t *total) {
@@ -103,7 +105,10 @@ struct pointer_attributes {
 
 static int pointer_attributes(struct pointer_attributes *attributes, void *pointer) {
     struct bp_sim_region region;
+    int error = bp_sim_ready();
     memset(attributes, 0, sizeof *attributes);
+    if (error)
+        return error;
     bool found = bp_sim_find(pointer, &region);
     attributes->device = found ? region.device : -2;
     attributes->type = !found                         ? 0

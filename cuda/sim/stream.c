@@ -308,12 +308,21 @@ void bp_sim_event_await(const struct bp_sim_event *event, struct bp_sim_stream *
     bp_sim_unlock(&bp_sim_model.lock);
 }
 
-int bp_sim_event_synchronize(struct bp_sim_event *event) {
-    uint64_t start = bp_sim_now();
+/* Whether it can be waited for. */
+static int check_event(const struct bp_sim_event *event) {
+    int error = bp_sim_ready();
+    if (error)
+        return error;
     if (!event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
-    if (event->captured.capture)
-        return cudaErrorCapturedEvent;
+    return event->captured.capture ? cudaErrorCapturedEvent : 0;
+}
+
+int bp_sim_event_synchronize(struct bp_sim_event *event) {
+    uint64_t start = bp_sim_now();
+    int error = check_event(event);
+    if (error)
+        return error;
     if (event->recorded)
         bp_sim_finish(event->end, event->sequence);
     emit_sync(start, UINT32_MAX, 1);
@@ -321,10 +330,9 @@ int bp_sim_event_synchronize(struct bp_sim_event *event) {
 }
 
 int bp_sim_event_query(struct bp_sim_event *event) {
-    if (!event || event->magic != EVENT_MAGIC)
-        return cudaErrorInvalidResourceHandle;
-    if (event->captured.capture)
-        return cudaErrorCapturedEvent;
+    int error = check_event(event);
+    if (error)
+        return error;
     if (bp_sim_now() < event->end)
         return cudaErrorNotReady;
     return bp_sim_queue_run(event->sequence, event->end) ? cudaErrorNotReady : 0;

@@ -52,16 +52,21 @@ static void test_driver(void) {
 /* With work in flight. */
 static void test_fork(void *device, void *host, stream_t stream) {
     int status;
+    event_t event;
+    MUST(cudaEventCreate(&event));
     MUST(cudaMemcpyAsync(device, host, 1 << 20, H2D, stream));
+    MUST(cudaEventRecord(event, stream));
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
         void *memory;
         _exit(cudaMalloc(&memory, 16) != cudaErrorInitializationError ||
+              cudaEventSynchronize(event) != cudaErrorInitializationError ||
               cudaStreamSynchronize(stream) != cudaErrorInitializationError);
     }
     waitpid(child, &status, 0);
     CHECK(status == 0, "the child got a device: %x", status);
+    MUST(cudaEventDestroy(event));
     MUST(cudaStreamSynchronize(stream));
 }
 
