@@ -308,43 +308,54 @@ void bp_sim_event_await(const struct bp_sim_event *event, struct bp_sim_stream *
     bp_sim_unlock(&bp_sim_model.lock);
 }
 
-/* Whether it can be waited for. */
-static int check_event(const struct bp_sim_event *event) {
+/* Of what it stands for: nothing, if it was never recorded. */
+static int read_event(const struct bp_sim_event *event, uint64_t *end, uint64_t *sequence) {
     int error = bp_sim_ready();
     if (error)
         return error;
     if (!event || event->magic != EVENT_MAGIC)
         return cudaErrorInvalidResourceHandle;
-    return event->captured.capture ? cudaErrorCapturedEvent : 0;
+    bp_sim_lock(&bp_sim_model.lock);
+    error = event->captured.capture ? cudaErrorCapturedEvent : 0;
+    *end = event->end;
+    *sequence = event->sequence;
+    bp_sim_unlock(&bp_sim_model.lock);
+    return error;
 }
 
 int bp_sim_event_synchronize(struct bp_sim_event *event) {
-    uint64_t start = bp_sim_now();
-    int error = check_event(event);
+    uint64_t end, sequence, start = bp_sim_now();
+    int error = read_event(event, &end, &sequence);
     if (error)
         return error;
-    if (event->recorded)
-        bp_sim_finish(event->end, event->sequence);
+    bp_sim_finish(end, sequence);
     emit_sync(start, UINT32_MAX, 1);
     return 0;
 }
 
 int bp_sim_event_query(struct bp_sim_event *event) {
-    int error = check_event(event);
+    uint64_t end, sequence;
+    int error = read_event(event, &end, &sequence);
     if (error)
         return error;
-    if (bp_sim_now() < event->end)
+    if (bp_sim_now() < end)
         return cudaErrorNotReady;
-    return bp_sim_queue_run(event->sequence, event->end) ? cudaErrorNotReady : 0;
+    return bp_sim_queue_run(sequence, end) ? cudaErrorNotReady : 0;
+}
+
+static bool has_time(const struct bp_sim_event *event) {
+    return event && event->magic == EVENT_MAGIC && event->recorded && event->timing;
 }
 
 int bp_sim_event_elapsed(float *ms, struct bp_sim_event *from, struct bp_sim_event *to) {
-    if (!from || !to || from->magic != EVENT_MAGIC || to->magic != EVENT_MAGIC || !from->recorded ||
-        !to->recorded || !from->timing || !to->timing || from->device != to->device)
+    bp_sim_lock(&bp_sim_model.lock);
+    bool known = has_time(from) && has_time(to) && from->device == to->device;
+    uint64_t begin = known ? from->end : 0, end = known ? to->end : 0;
+    bp_sim_unlock(&bp_sim_model.lock);
+    if (!known)
         return cudaErrorInvalidResourceHandle;
-    uint64_t now = bp_sim_now();
-    if (now < from->end || now < to->end)
+    if (bp_sim_now() < later(begin, end))
         return cudaErrorNotReady;
-    *ms = (float)(((double)to->end - (double)from->end) / 1e6);
+    *ms = (float)(((double)end - (double)begin) / 1e6);
     return 0;
 }

@@ -62,6 +62,7 @@ int cudaEventCreate(event_t *event);
 int cudaEventDestroy(event_t event);
 int cudaEventRecord(event_t event, stream_t stream);
 int cudaEventSynchronize(event_t event);
+int cudaEventQuery(event_t event);
 int cudaEventElapsedTime(float *ms, event_t from, event_t to);
 int cudaDeviceSynchronize(void);
 int cudaGetDeviceCount(int *count);
