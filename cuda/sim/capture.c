@@ -15,7 +15,8 @@ struct bp_sim_capture {
     struct bp_sim_stream *origin;
     struct bp_sim_stream *streams; /* all that take part */
     uint64_t id;
-    bool lent; /* the graph is the program's */
+    bool lent;    /* the graph is the program's */
+    bool invalid; /* something was done that cannot be captured: there will be no graph */
 };
 
 static struct {
@@ -84,9 +85,31 @@ static void enter(struct bp_sim_stream *stream, struct bp_sim_capture *capture) 
     capture->streams = stream;
 }
 
+static int spoil(struct bp_sim_capture *capture, int error) {
+    if (capture && error)
+        capture->invalid = true;
+    return error;
+}
+
+int bp_sim_capture_refuse(struct bp_sim_stream *stream) {
+    bp_sim_lock(&bp_sim_model.lock);
+    bool invalid = stream->capture && stream->capture->invalid;
+    int error = !stream->capture ? 0
+                : invalid        ? cudaErrorStreamCaptureInvalidated
+                                 : cudaErrorStreamCaptureUnsupported;
+    spoil(stream->capture, error);
+    bp_sim_unlock(&bp_sim_model.lock);
+    return error;
+}
+
 /* The next node of a stream waits for the last one. */
 static int append(struct bp_sim_stream *stream, const struct bp_sim_content *content) {
     struct bp_sim_node *node;
+    if (stream->capture->invalid) {
+        struct bp_sim_content unused = *content;
+        bp_sim_content_free(&unused);
+        return cudaErrorStreamCaptureInvalidated;
+    }
     int error = bp_sim_graph_add(stream->capture->graph, content, &stream->tail, &node);
     if (error)
         return error;
@@ -120,7 +143,8 @@ static int begin(struct bp_sim_stream *stream, struct bp_sim_graph *graph, bool 
     if (!capture)
         return cudaErrorMemoryAllocation;
     bp_sim_lock(&bp_sim_model.lock);
-    *capture = (struct bp_sim_capture){state.first, graph, stream, NULL, ++state.last_id, lent};
+    *capture =
+        (struct bp_sim_capture){state.first, graph, stream, NULL, ++state.last_id, lent, false};
     state.first = capture;
     enter(stream, capture);
     int error = bp_sim_nodes_join(&stream->tail, after);
@@ -198,15 +222,18 @@ int bp_sim_capture_end(struct bp_sim_stream *handle, struct bp_sim_graph **graph
         return cudaErrorStreamCaptureInvalidated;
     bp_sim_lock(&bp_sim_model.lock);
     struct bp_sim_capture *capture = stream->capture;
-    int error = capture->origin == stream ? 0 : cudaErrorStreamCaptureUnmatched;
-    bool lent = capture->lent;
-    if (!error) {
+    bool lent = capture->lent, over = capture->origin == stream;
+    int error = !over ? spoil(capture, cudaErrorStreamCaptureUnmatched) : 0;
+    *graph = NULL;
+    if (over) {
         *graph = capture->graph;
-        error = is_joined(capture) ? 0 : cudaErrorStreamCaptureUnjoined;
+        error = capture->invalid      ? cudaErrorStreamCaptureInvalidated
+                : !is_joined(capture) ? cudaErrorStreamCaptureUnjoined
+                                      : 0;
         finish(capture);
     }
     bp_sim_unlock(&bp_sim_model.lock);
-    if (error == cudaErrorStreamCaptureUnjoined) {
+    if (over && error) {
         if (!lent)
             bp_sim_graph_free(*graph);
         *graph = NULL;
@@ -218,7 +245,9 @@ int bp_sim_capturing(struct bp_sim_stream *handle, int *status) {
     struct bp_sim_stream *stream = bp_sim_stream_get(handle);
     if (!stream || !status)
         return cudaErrorInvalidValue;
-    *status = stream->capture ? 1 : 0;
+    bp_sim_lock(&bp_sim_model.lock);
+    *status = !stream->capture ? 0 : stream->capture->invalid ? 2 : 1;
+    bp_sim_unlock(&bp_sim_model.lock);
     return 0;
 }
 
@@ -270,11 +299,16 @@ int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *
     while (capture && capture->id != event->capture)
         capture = capture->next;
     if (!capture)
-        return event->capture ? cudaErrorCapturedEvent : cudaErrorStreamCaptureIsolation;
-    if (stream->capture && stream->capture != capture)
-        return cudaErrorStreamCaptureMerge;
+        return spoil(stream->capture,
+                     event->capture ? cudaErrorCapturedEvent : cudaErrorStreamCaptureIsolation);
+    if (stream->capture && stream->capture != capture) {
+        spoil(capture, cudaErrorStreamCaptureMerge);
+        return spoil(stream->capture, cudaErrorStreamCaptureMerge);
+    }
+    if (capture->invalid)
+        return cudaErrorStreamCaptureInvalidated;
     if (!stream->magic)
-        return cudaErrorStreamCaptureImplicit;
+        return spoil(capture, cudaErrorStreamCaptureImplicit);
     if (!stream->capture)
         enter(stream, capture);
     return bp_sim_nodes_join(&stream->tail, &event->nodes);

@@ -129,6 +129,9 @@ struct bp_sim_mark {
 };
 int bp_sim_capture_record(const struct bp_sim_stream *stream, struct bp_sim_mark *to);
 int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *event);
+/* What cannot be captured: 0 for a stream that does not capture, else the error. No lock is held.
+ */
+int bp_sim_capture_refuse(struct bp_sim_stream *stream);
 void bp_sim_capture_leave(struct bp_sim_stream *stream);
 bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error);
 /* The same for what is no work of the device's own. */

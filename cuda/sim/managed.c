@@ -125,8 +125,8 @@ int bp_sim_prefetch(const void *memory, size_t size, int device, struct bp_sim_s
     bp_sim_find(memory, &region);
     if (!error)
         error = stream ? check(&region, memory, size, device) : cudaErrorInvalidResourceHandle;
-    if (!error && stream->capture)
-        error = cudaErrorStreamCaptureUnsupported;
+    if (!error)
+        error = bp_sim_capture_refuse(stream);
     if (error)
         return error;
     size_t offset = (uintptr_t)memory - region.start;

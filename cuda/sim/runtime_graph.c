@@ -23,7 +23,7 @@ static int capture_info(bp_stream stream, int *status, uint64_t *id, GRAPH_AND_N
     int error = bp_sim_capture_info(stream, &number, &captured, &tail);
     if (error || !status)
         return error ? error : cudaErrorInvalidValue;
-    *status = number != 0;
+    bp_sim_capturing(stream, status);
     if (id)
         *id = number;
     if (graph)

@@ -158,8 +158,8 @@ static int read_end(struct bp_sim_stream *handle, uint64_t *end, uint64_t *seque
     struct bp_sim_stream *stream = bp_sim_stream_get(handle);
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    if (stream->capture)
-        return cudaErrorStreamCaptureUnsupported;
+    if ((error = bp_sim_capture_refuse(stream)))
+        return error;
     bp_sim_lock(&bp_sim_model.lock);
     *end = stream_end(stream);
     *sequence = stream_sequence(stream);

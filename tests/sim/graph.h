@@ -53,7 +53,6 @@ int cudaGraphAddHostNode(NODE, const struct host_node *parameters);
 int cudaGraphAddEmptyNode(NODE);
 int cudaGraphGetNodes(graph_t graph, node_t *nodes, size_t *count);
 int cudaStreamIsCapturing(stream_t stream, int *status);
-int cudaEventQuery(event_t event);
 #if BP_SIM_CUDA >= 13
 int cudaGraphAddDependencies(graph_t graph, const node_t *from, const node_t *to, const void *data,
                              size_t count);

@@ -136,22 +136,49 @@ static void test_manual(void) {
     MUST(cudaGraphExecDestroy(executable));
 }
 
-static void test_errors(void) {
-    graph_t graph = NULL;
-    MUST(cudaEventRecord(t.right, t.three));
+/* Two streams capture, the second with work that is not joined. */
+static void begin_both(void) {
     MUST(cudaStreamBeginCapture(t.one, 0));
     MUST(cudaEventRecord(t.fork, t.one));
     MUST(cudaStreamWaitEvent(t.two, t.fork, 0));
     MUST(launch(add, t.device, (void *)1, t.two));
-    CHECK(cudaEventQuery(t.fork) == cudaErrorCapturedEvent, "a captured event was asked");
+}
+
+/* What cannot be captured spoils the capture, up to its end. */
+static void end_spoilt(const char *by) {
+    graph_t graph = (graph_t)&t;
+    int status = 0;
+    MUST(cudaStreamIsCapturing(t.two, &status));
+    CHECK(status == 2, "after %s it captures: %d", by, status);
+    CHECK(launch(add, t.device, (void *)1, t.one) == cudaErrorStreamCaptureInvalidated,
+          "after %s a kernel was captured", by);
+    CHECK(cudaStreamEndCapture(t.one, &graph) == cudaErrorStreamCaptureInvalidated && !graph,
+          "after %s there is a graph", by);
+}
+
+static void test_errors(void) {
+    graph_t graph = NULL;
+    MUST(cudaEventRecord(t.right, t.three));
+    begin_both();
     CHECK(cudaStreamWaitEvent(t.one, t.right, 0) == cudaErrorStreamCaptureIsolation,
           "from outside");
+    end_spoilt("an event from outside");
+    begin_both();
     CHECK(cudaStreamWaitEvent(NULL, t.fork, 0) == cudaErrorStreamCaptureImplicit, "legacy");
+    end_spoilt("the legacy stream");
+    begin_both();
     CHECK(cudaStreamEndCapture(t.two, &graph) == cudaErrorStreamCaptureUnmatched, "wrong stream");
+    end_spoilt("the end of another stream");
+    begin_both();
+    CHECK(cudaStreamSynchronize(t.one) == cudaErrorStreamCaptureUnsupported, "waited for");
+    end_spoilt("waiting for it");
+    begin_both();
     MUST(cudaStreamBeginCapture(t.three, 0));
     CHECK(cudaStreamWaitEvent(t.three, t.fork, 0) == cudaErrorStreamCaptureMerge, "two captures");
-    MUST(cudaStreamEndCapture(t.three, &graph));
-    MUST(cudaGraphDestroy(graph));
+    CHECK(cudaStreamEndCapture(t.three, &graph) == cudaErrorStreamCaptureInvalidated, "the other");
+    end_spoilt("another capture");
+    begin_both();
+    CHECK(cudaEventQuery(t.fork) == cudaErrorCapturedEvent, "a captured event was asked");
     CHECK(cudaStreamEndCapture(t.one, &graph) == cudaErrorStreamCaptureUnjoined && !graph,
           "not joined");
     CHECK(cudaStreamWaitEvent(t.two, t.fork, 0) == cudaErrorCapturedEvent, "the capture is over");
