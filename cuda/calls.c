@@ -137,6 +137,7 @@ static int is_collecting(const struct bp_thread *thread, const struct bp_entry *
         bp_process.writer.header->startup += now - *begin;
         *begin = now;
     }
+    bp_cuda_await_start();
     return bp_cuda_is_collecting();
 }
 

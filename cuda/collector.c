@@ -10,12 +10,16 @@
 
 #define PERIOD_MS 1000
 #define LOOKS 64 /* calls, 1 us each */
+/* Ten times what opening libcupti takes, and an end where who starts waits for what is held here:
+ * the loader's lock, if a constructor calls CUDA. */
+#define START_LIMIT_NS 50000000
 #define NOT_ASKED_FOR "device records were not asked for (--cuda=wrappers)"
 
 struct bp_cuda bp_cuda;
 
 static struct {
-    uint32_t starting;  /* somebody has begun to start CUPTI */
+    int32_t starting;   /* in which process somebody has begun to start CUPTI */
+    uint32_t started;   /* futex: and is done with it */
     uint32_t no_driver; /* and found none */
     uint32_t looks;     /* for one, since */
     int32_t pid;        /* whose collector item it is */
@@ -217,15 +221,31 @@ static int start_late(void) {
 
 /* Once in a process. A child of a process that had CUPTI running must not touch it. */
 int bp_cuda_start_once(void) {
+    int32_t nobody = 0;
     if (__atomic_load_n(&state.starting, __ATOMIC_RELAXED) ||
-        __atomic_exchange_n(&state.starting, 1, __ATOMIC_ACQ_REL))
+        !__atomic_compare_exchange_n(&state.starting, &nobody, bp_process.pid, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
         return __atomic_load_n(&state.no_driver, __ATOMIC_RELAXED) && bp_cuda.pid == bp_process.pid
                    ? start_late()
                    : 0;
     int saved = errno;
     start();
     errno = saved;
+    __atomic_store_n(&state.started, 1, __ATOMIC_RELEASE);
+    BP_SYS3(SYS_futex, &state.started, FUTEX_WAKE_PRIVATE, INT32_MAX);
     return 1;
+}
+
+/* Threads that make their first calls together would be without records until one of them has
+ * started CUPTI. Only once, should it take too long, or be this thread that a handler interrupts.
+ */
+void bp_cuda_await_start(void) {
+    struct timespec limit = {0, START_LIMIT_NS};
+    if (__atomic_load_n(&state.started, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&state.starting, __ATOMIC_RELAXED) != bp_process.pid)
+        return;
+    BP_SYS4(SYS_futex, &state.started, FUTEX_WAIT_PRIVATE, 0, &limit);
+    __atomic_store_n(&state.started, 1, __ATOMIC_RELAXED);
 }
 
 static void note_child(void) {

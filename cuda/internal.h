@@ -285,6 +285,8 @@ void bp_cuda_reason(uint32_t state, uint32_t flags, const char *reason);
 void bp_cuda_note_found(void);
 /* Starts CUPTI, the first time: then 1. */
 int bp_cuda_start_once(void);
+/* Before a call, where nothing is held: until another thread has done so. */
+void bp_cuda_await_start(void);
 /* Whether there is anything to tell of calls in this process. */
 int bp_cuda_is_collecting(void);
 /* Whether there will never be records of the device. */

@@ -248,6 +248,13 @@ def the_driver_beneath_the_runtime():
 
 
 @timed
+def first_calls_together():
+    """Whoever is not the one to start CUPTI waits until it runs."""
+    for _ in range(3):
+        compare("8", subject="cuda_together")
+
+
+@timed
 def generation_11():
     compare("kernels", subject="cuda_device_11")
 
