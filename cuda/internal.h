@@ -134,6 +134,8 @@ struct bp_slot *bp_slot_get(uint32_t sequence); /* NULL if it was used again */
 /* Start of the oldest call whose work is awaited, `limit` if there is none. Calls that are stuck
  * while later ones are done are given up after a while. */
 uint64_t bp_slot_oldest(uint64_t limit);
+/* Start of the oldest call that CUPTI has not spoken of; UINT64_MAX if there is none. */
+uint64_t bp_slot_unknown(void);
 /* Before a flush: calls that have returned by now are those that it should bring; and whether a
  * thread waits for the device. */
 void bp_slot_mark(void);

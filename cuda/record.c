@@ -12,7 +12,7 @@
 
 #define CORRELATIONS 65536 /* ids are handed out in order: the table is a ring */
 #define PARKED 4096        /* records that came before the one that says whose they are */
-#define ROUNDS 3           /* buffers for which they wait, */
+#define ROUNDS 3           /* buffers for which they wait at least, */
 #define WAIT_PART 50u      /* and this part of a second: a stuck window is flushed all the time */
 
 struct correlation {
@@ -150,21 +150,24 @@ static void account(struct parked *parked, struct bp_slot *slot) {
         note_slot(slot, parked, owner);
 }
 
-/* Whether its call may still be told of: `age` is 1 after each buffer. */
-static int may_wait(struct parked *parked, uint16_t age) {
-    parked->rounds += age;
-    return parked->rounds <= ROUNDS ||
+/* Whether its call may still be told of: `age` is 1 after each buffer. As long as there is an older
+ * call that CUPTI has not spoken of, it may be that one's, and since nothing after it is attributed
+ * yet, nothing is lost by waiting. */
+static int may_wait(struct parked *parked, uint16_t age, uint64_t unknown) {
+    parked->rounds += parked->rounds < UINT16_MAX ? age : 0;
+    return parked->rounds <= ROUNDS || parked->work.start >= unknown ||
            state.now.ticks - parked->since < bp_cuda.ticks_per_s / WAIT_PART;
 }
 
 /* What has found its call, and what will not find it any more. True if there is room. */
 static int retry_parked(uint16_t age) {
     uint32_t kept = 0;
+    uint64_t unknown = state.parked_count ? bp_slot_unknown() : 0;
     for (uint32_t i = 0; i < state.parked_count; i++) {
         struct parked *parked = &state.parked[i];
         struct bp_slot *slot;
         int known = find_context(parked, &slot);
-        if (!known && may_wait(parked, age)) {
+        if (!known && may_wait(parked, age, unknown)) {
             state.parked[kept++] = *parked;
             continue;
         }

@@ -170,6 +170,16 @@ uint64_t bp_slot_oldest(uint64_t limit) {
     return oldest;
 }
 
+uint64_t bp_slot_unknown(void) {
+    uint32_t next = __atomic_load_n(&state.next, __ATOMIC_ACQUIRE);
+    for (uint32_t i = state.oldest + 1; state.slots && (int32_t)(next - i) >= 0; i++) {
+        const struct bp_slot *slot = &state.slots[i % BP_SLOTS];
+        if (slot->sequence == i && slot->state == BP_SLOT_OPEN)
+            return slot->start;
+    }
+    return UINT64_MAX;
+}
+
 /* A thread may enter or leave meanwhile: whoever has waited for long is found. */
 static int is_waited_for(void) {
     for (const struct bp_cuda_thread *t = bp_cuda.threads; t; t = t->next) {

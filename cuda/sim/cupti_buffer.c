@@ -2,8 +2,8 @@
  *
  * Records into the tool's buffers, buffers back to the tool: full ones from a thread of libcupti,
  * as the real one does, the rest by a flush or the flush period. Records of work that is not over
- * yet wait in a list, and come in the order in which it ends. Two faults live here: buffers that
- * get lost, and records that come late.
+ * yet wait in a list, and come in the order in which it ends. Faults that live here: buffers that
+ * get lost, records that come late, all of them or those of calls.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 struct waiting {
     struct waiting *next, *before;
-    uint64_t end;
+    uint64_t due;
     union bp_cupti_record record;
 };
 
@@ -34,7 +34,7 @@ static struct {
     bp_cupti_complete complete;
     struct buffer current, full[FULL];
     unsigned full_count, delivered;
-    struct waiting *first, *last; /* by their ends */
+    struct waiting *first, *last; /* in the order in which they are due */
     size_t dropped;
     uint32_t period_ms;
     bool thread;
@@ -122,8 +122,7 @@ static void put(const union bp_cupti_record *record) {
 
 /* Puts what is over by now. */
 static void mature(uint64_t now) {
-    uint64_t late = bp_sim_fault() == BP_SIM_FAULT_LATE_RECORDS ? LATE_NS : 0;
-    while (state.first && state.first->end + late <= now) {
+    while (state.first && state.first->due <= now) {
         struct waiting *waiting = state.first;
         put(&waiting->record);
         state.first = waiting->next;
@@ -138,7 +137,7 @@ static void mature(uint64_t now) {
 /* From the back, where most of them belong. */
 static void keep(struct waiting *waiting) {
     struct waiting *before = state.last;
-    while (before && before->end > waiting->end)
+    while (before && before->due > waiting->due)
         before = before->before;
     waiting->before = before;
     waiting->next = before ? before->next : state.first;
@@ -181,16 +180,23 @@ static void start_thread(void) {
     }
 }
 
+static bool is_late(uint32_t kind) {
+    enum bp_sim_fault fault = bp_sim_fault();
+    return fault == BP_SIM_FAULT_LATE_RECORDS ||
+           (fault == BP_SIM_FAULT_LATE_CALLS &&
+            (kind == BP_CUPTI_RUNTIME || kind == BP_CUPTI_DRIVER ||
+             kind == BP_CUPTI_EXTERNAL_CORRELATION));
+}
+
 void bp_cupti_write(const union bp_cupti_record *record, uint64_t end) {
-    uint64_t now = bp_sim_now();
-    struct waiting *waiting =
-        end > now || bp_sim_fault() == BP_SIM_FAULT_LATE_RECORDS ? malloc(sizeof *waiting) : NULL;
+    uint64_t now = bp_sim_now(), due = end + (is_late(record->kind) ? LATE_NS : 0);
+    struct waiting *waiting = due > now ? malloc(sizeof *waiting) : NULL;
     pthread_mutex_lock(&state.mutex);
     if (state.request)
         start_thread();
     mature(now);
     if (waiting) {
-        waiting->end = end;
+        waiting->due = due;
         waiting->record = *record;
         keep(waiting);
     } else {

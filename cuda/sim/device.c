@@ -48,7 +48,8 @@ static enum bp_sim_fault read_fault(void) {
                                         "hang-flush",
                                         "out-of-memory",
                                         "no-migrations",
-                                        "single-device"};
+                                        "single-device",
+                                        "late-calls"};
     const char *text = getenv("BATTPROF_SIM_FAULT");
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(text, names[i]))

@@ -42,6 +42,7 @@ enum bp_sim_fault {
     BP_SIM_FAULT_OUT_OF_MEMORY,
     BP_SIM_FAULT_NO_MIGRATIONS,
     BP_SIM_FAULT_SINGLE_DEVICE,
+    BP_SIM_FAULT_LATE_CALLS,
 };
 
 /* Memory and copies carry the numbers of CUPTI, so nothing needs translating. */

@@ -25,6 +25,7 @@ SAYS = {
     "out-of-memory": (r"dsl: --gpu: the device failed", False),
     "no-migrations": (r"simulated device T4", True),
     "single-device": (r"simulated device T4", True),
+    "late-calls": (r"simulated device T4", True),
 }
 UNSEEN_S = 0.05  # a page that had to come from a busy disk; what a fault holds up is longer
 problems = []

@@ -74,6 +74,21 @@ def late_records():
     waited_for_us(report, 0.2)
 
 
+@timed
+def late_calls():
+    """What the device did is told long before the ids that say for whom. CUPTI's buffers come in any
+    order, and one waits for the call that is open in it."""
+    for mode in ("kernels", "async", "threads"):
+        run, report = with_fault("late-calls", mode)
+        same_sums(run, report)
+        for direction, (count, size, _) in run.truth.copies.items():
+            got = report["transfers"][direction]
+            equal(direction, (got["count"], got["bytes"], got.get("untimed", 0)),
+                  (count, size, 0))
+        for what in ("late", "unmatched"):
+            equal(what, report["cuda"][what], 0)
+
+
 @case
 def hanging_flush():
     begin = time.monotonic()
