@@ -117,12 +117,13 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
         if (slot && call->copy.direction == BP_H2D)
             slot->content = (uint8_t)bp_content_look(&call->copy);
     }
+    int taken = (int)__atomic_load_n(&bp_cuda.taken, __ATOMIC_RELAXED);
     /* Loading a module may copy, too. */
     if ((bp_cuda_submits(class) || class == BP_CUDA_MODULE) && own->index <= MOST_THREADS &&
-        call->node <= MOST_NODES)
+        call->node <= MOST_NODES && !taken)
         call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
                                                                   external_id(own, call)) == 0;
-    if (call->pushed && call->slot && bp_cuda_is_copy(class) && !may_be_captured(class))
+    if ((call->pushed || taken) && call->slot && bp_cuda_is_copy(class) && !may_be_captured(class))
         ask(own, call);
 }
 
@@ -203,8 +204,8 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
     struct bp_slot *slot = bp_slot_get(call->slot);
     if (slot) {
         slot->returned = 1;
-        if (!result || (uint32_t)*result != 0)
-            slot->state = BP_SLOT_DONE; /* it failed: nothing will come */
+        if (!result || (uint32_t)*result != 0 || bp_cuda.taken)
+            slot->state = BP_SLOT_DONE; /* it failed, or others are told: nothing will come */
     }
     if (call->asked && result && (uint32_t)*result == 0)
         bp_asked_count(call->asked, call->copy.bytes);

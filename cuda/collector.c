@@ -50,7 +50,8 @@ void bp_cuda_reason(uint32_t what, uint32_t flags, const char *reason) {
     if (!collector->reason[0])
         snprintf(collector->reason, sizeof collector->reason, "%s", reason);
     collector->flags |= flags;
-    collector->state = what;
+    if (what != BP_COLLECTOR_ACTIVE || collector->state != BP_COLLECTOR_STOPPED)
+        collector->state = what;
     bp_cuda.host_only = what == BP_COLLECTOR_HOST && bp_cuda.pid == bp_process.pid;
 }
 
@@ -107,6 +108,17 @@ static int enable_kinds(void) {
         bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
     }
     return 0;
+}
+
+void bp_cuda_disable_but(uint64_t but) {
+    if (bp_cupti.ActivityFlushPeriod)
+        bp_cupti.ActivityFlushPeriod(0);
+    for (size_t i = 0; bp_cupti.ActivityDisable && i < sizeof kinds / sizeof *kinds; i++)
+        if (bp_cuda.mode >= kinds[i].mode && !(but >> kinds[i].kind & 1))
+            bp_cupti.ActivityDisable(kinds[i].kind);
+    if (bp_cupti.ActivityDisable && bp_managed_is_on() &&
+        !(but >> BP_CUPTI_UNIFIED_MEMORY_COUNTER & 1))
+        bp_cupti.ActivityDisable(BP_CUPTI_UNIFIED_MEMORY_COUNTER);
 }
 
 /* Whoever ends the process waits for us: that is own cost, wherever it is. */
@@ -171,6 +183,10 @@ static void start_cupti(struct bp_collector *collector) {
     if (!bp_device_may_exist()) {
         bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no CUDA driver");
         __atomic_store_n(&state.no_driver, 1, __ATOMIC_RELEASE);
+        return;
+    }
+    if (__atomic_load_n(&bp_cuda.taken, __ATOMIC_ACQUIRE)) {
+        bp_cuda_reason(BP_COLLECTOR_HOST, 0, "the program records with CUPTI itself");
         return;
     }
     if (bp_cuda_window_init() != 0 || bp_record_init() != 0) {

@@ -231,6 +231,10 @@ int bp_managed_is_on(void);
 void bp_managed_prefetch(uint64_t address, uint64_t bytes, const struct bp_work_record *by);
 void bp_managed_find(uint64_t address, struct bp_work_record *work);
 
+/* tool.c: the program asks CUPTI for a kind of records; and is about to register callbacks. */
+void bp_tool_enables(uint32_t kind);
+void bp_tool_registers(void);
+
 /* flush.c: our thread. */
 int bp_flush_start(void);
 void bp_flush_kick(void);
@@ -275,6 +279,7 @@ struct bp_cuda {
     uint32_t active;    /* CUPTI runs, in process `pid` */
     uint32_t host_only; /* it does not: copies are timed by their calls */
     uint32_t capturing; /* streams that are recorded into graphs, by whichever threads */
+    uint32_t taken;     /* CUPTI's callbacks are the program's */
     int32_t pid;
     struct bp_cuda_thread *threads;
     uint64_t started; /* ticks */
@@ -289,6 +294,8 @@ void bp_cuda_note_found(void);
 int bp_cuda_start_once(void);
 /* Before a call, where nothing is held: until another thread has done so. */
 void bp_cuda_await_start(void);
+/* Records that nobody else has asked for need not be made any more; `kinds` has a bit of each. */
+void bp_cuda_disable_but(uint64_t kinds);
 /* Whether there is anything to tell of calls in this process. */
 int bp_cuda_is_collecting(void);
 /* Whether there will never be records of the device. */

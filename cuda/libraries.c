@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which libraries and functions CUDA is, and the functions that hand out functions: a program that
- * has the runtime linked statically reaches the driver through these.
+ * has the runtime linked statically reaches the driver through these. And those by which a program
+ * uses CUPTI itself.
  */
 #include <string.h>
 
@@ -19,6 +20,8 @@ static struct {
     int (*cudaGetDriverEntryPoint_ptsz)(const char *, void **, uint64_t, int *);
     int (*cudaGetDriverEntryPointByVersion)(const char *, void **, unsigned, uint64_t, int *);
     int (*cudaGetDriverEntryPointByVersion_ptsz)(const char *, void **, unsigned, uint64_t, int *);
+    int (*cuptiActivityEnable)(uint32_t);
+    int (*cuptiActivityRegisterCallbacks)(bp_cupti_requested *, bp_cupti_completed *);
 } real;
 
 static int exchange(int error, const char *name, void **function) {
@@ -62,6 +65,18 @@ static int wrap_cudaGetDriverEntryPointByVersion_ptsz(const char *name, void **f
         function);
 }
 
+static int wrap_cuptiActivityEnable(uint32_t kind) {
+    bp_tool_enables(kind);
+    return real.cuptiActivityEnable(kind);
+}
+
+static int wrap_cuptiActivityRegisterCallbacks(bp_cupti_requested *requested,
+                                               bp_cupti_completed *completed) {
+    if (requested && completed)
+        bp_tool_registers();
+    return real.cuptiActivityRegisterCallbacks(requested, completed);
+}
+
 static const struct bp_wrap wraps[] = {
     BP_WRAP(cuGetProcAddress),
     BP_WRAP(cuGetProcAddress_v2),
@@ -69,10 +84,12 @@ static const struct bp_wrap wraps[] = {
     BP_WRAP(cudaGetDriverEntryPoint_ptsz),
     BP_WRAP(cudaGetDriverEntryPointByVersion),
     BP_WRAP(cudaGetDriverEntryPointByVersion_ptsz),
+    BP_WRAP(cuptiActivityEnable),
+    BP_WRAP(cuptiActivityRegisterCallbacks),
 };
 
 /* Python wheels have names like libcudart-d0da41ae.so.11.0. */
-static const char *const libraries[] = {"libcudart*.so*", "libcuda.so*", NULL};
+static const char *const libraries[] = {"libcudart*.so*", "libcuda.so*", "libcupti*.so*", NULL};
 
 /* Their own waits are the device's, not the thread's, and their threads none of the target's. The
  * runtime reaches the driver unseen, so that a call is one frame. */

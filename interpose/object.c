@@ -120,6 +120,8 @@ static void add_object(const struct bp_elf *elf) {
     if (object->hooked && object->record)
         object->record->exports = source ? bp_source_add_exports(&object->elf, object->index)
                                          : bp_hook_add_exports(&object->elf, object->index);
+    if (source && object->record && !object->record->exports)
+        object->record->flags &= ~BP_OBJECT_HOOKED; /* it has functions with wrappers, no others */
 }
 
 static int note_object(struct dl_phdr_info *info, size_t size, void *unused) {

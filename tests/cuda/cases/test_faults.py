@@ -57,6 +57,23 @@ def stolen_callback():
 
 
 @case
+def a_program_with_cupti():
+    """It gets the records that it gets without us; ours are those until it asks for its own."""
+    for when, count, said in (("before", 100, "no device records: the program records with CUPTI"),
+                              ("after", 200, "stopped coming: the program records with CUPTI")):
+        bare = on_device(["cuda_tool", when, "libcupti.so.12"], profiled=False)
+        equal("records", bare.stdout, b"100 copies, 0 other records, 0 errors\n")
+        for mode in ("full", "transfers", "wrappers"):
+            run = on_device(["cuda_tool", when, "libcupti.so.12"], env={"BATTPROF_CUDA": mode})
+            equal("status, output", (run.status, run.stdout, run.stderr),
+                  (bare.status, bare.stdout, bare.stderr))
+            report = run.report()
+            equal("copies", report["transfers"]["h2d"]["count"], count)
+            says(report, said if mode != "wrappers" else "not asked for")
+            whole(report)
+
+
+@case
 def no_migrations():
     run, report = with_fault("no-migrations", "managed")
     says(report, "does not tell migrations of managed memory")
