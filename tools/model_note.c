@@ -185,6 +185,17 @@ static bool is_alike(const struct bp_model_process *a, const struct bp_model_pro
     return x && y && x->state == y->state && strcmp(x->reason, y->reason) == 0;
 }
 
+static bool has_graphs(const struct bp_profile *profile) {
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        for (uint32_t k = 1; k < profile->threads[i].node_count; k++) {
+            const struct bp_func *func = &profile->funcs[profile->threads[i].nodes[k].func];
+            if (func->flags & BP_FUNC_CUDA &&
+                strstr(bp_profile_string(profile, func->name), "GraphLaunch"))
+                return true;
+        }
+    return false;
+}
+
 /* Once for all processes that have no device records for the same reason. */
 static void note_host_only(struct bp_model *model, const struct bp_model_process *process,
                            const char *reason) {
@@ -246,6 +257,11 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       "process %d: %llu copies are not among the transfers: their arguments do not "
                       "tell size or direction",
                       pid, (unsigned long long)collector->untold_copies);
+    if (collector->state == BP_COLLECTOR_HOST && has_graphs(process->profile))
+        bp_model_note(model,
+                      "process %d: what launches of graphs copied is not among the transfers: only "
+                      "a device record would tell",
+                      pid);
     if (collector->state == BP_COLLECTOR_STOPPED)
         bp_model_note(model, "process %d: %s; later copies and kernels are not shown", pid, reason);
     else if (collector->state == BP_COLLECTOR_ACTIVE && collector->reason[0])
