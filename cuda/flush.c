@@ -201,6 +201,10 @@ int bp_flush_start(void) {
     return -error;
 }
 
+int bp_flush_is_last(void) {
+    return (int)__atomic_load_n(&state.final, __ATOMIC_ACQUIRE);
+}
+
 /* The process ends. Whatever the thread is doing, two seconds is all it gets. */
 void bp_flush_finish(void) {
     if (__atomic_exchange_n(&state.finished, 1, __ATOMIC_ACQ_REL))

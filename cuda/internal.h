@@ -239,6 +239,7 @@ void bp_tool_registers(void);
 int bp_flush_start(void);
 void bp_flush_kick(void);
 void bp_flush_brought(void);
+int bp_flush_is_last(void);
 void bp_flush_finish(void);
 
 /* device.c */

@@ -27,7 +27,9 @@ struct parked {
     uint32_t correlation;
     uint16_t kind; /* enum bp_work_kind */
     uint16_t rounds;
-    uint64_t since; /* ticks */
+    uint64_t since;   /* ticks */
+    uint32_t untimed; /* no more is known than that it was */
+    uint32_t unused;
 };
 
 static struct {
@@ -137,6 +139,12 @@ static int find_context(struct parked *parked, struct bp_slot **slot) {
 
 static void account(struct parked *parked, struct bp_slot *slot) {
     uint32_t owner = BP_TABLE_NONE;
+    if (parked->untimed) {
+        bp_sums.collector->dropped++;
+        if (slot)
+            bp_slot_done(slot, 0);
+        return;
+    }
     if (parked->kind == BP_WORK_KERNEL)
         owner = bp_sums_kernel(&parked->work, parked->name);
     else if (parked->work.half == 2)
@@ -187,12 +195,22 @@ void bp_record_finish(void) {
     state.parked_count = 0;
 }
 
+/* Whether anything is known of when it was. What was not over has no end; with neither beginning
+ * nor end CUPTI could not tell, and will not, unless it was made to tell what it has. */
+static int take_times(struct parked *parked) {
+    struct bp_work_record *work = &parked->work;
+    parked->untimed = !work->start && !work->end && !bp_flush_is_last();
+    if (work->end <= work->start && !parked->untimed)
+        return 0;
+    work->start = parked->untimed ? state.now.ticks : ticks_of(work->start);
+    work->end = parked->untimed ? state.now.ticks : ticks_of(work->end);
+    return 1;
+}
+
 static void take_work(struct parked *parked) {
     struct bp_slot *slot;
-    if (parked->work.end <= parked->work.start)
-        return; /* was not over */
-    parked->work.start = ticks_of(parked->work.start);
-    parked->work.end = ticks_of(parked->work.end);
+    if (!take_times(parked))
+        return;
     parked->work.thread = BP_NO_THREAD;
     parked->work.node = BP_NO_NODE;
     if (!parked->correlation || find_context(parked, &slot)) {

@@ -203,7 +203,7 @@ struct bp_collector {
     uint32_t driver_version; /* 12040 for 12.4, 0 if unknown */
     uint32_t runtime_version;
     uint64_t records;       /* that arrived */
-    uint64_t dropped;       /* that CUPTI says it dropped */
+    uint64_t dropped;       /* that CUPTI says it dropped, or gave no times */
     uint64_t unmatched;     /* whose call is unknown */
     uint64_t late;          /* that came after their time was folded, in part or whole */
     uint64_t late_time;     /* ticks of them without attribution */

@@ -225,8 +225,9 @@ static void note_host_only(struct bp_model *model, const struct bp_model_process
 static void note_missing(struct bp_model *model, int pid, const struct bp_collector *collector) {
     if (collector->dropped)
         bp_model_note(model,
-                      "process %d: %llu device records were dropped by CUPTI, %llu came: copies "
-                      "and kernels are missing, and the wait for them counts as CUDA calls' own",
+                      "process %d: %llu device records were dropped by CUPTI or had no times, %llu "
+                      "came: copies and kernels are missing, and the wait for them counts as CUDA "
+                      "calls' own",
                       pid, (unsigned long long)collector->dropped,
                       (unsigned long long)collector->records);
     if (collector->late)

@@ -49,7 +49,8 @@ static enum bp_sim_fault read_fault(void) {
                                         "out-of-memory",
                                         "no-migrations",
                                         "single-device",
-                                        "late-calls"};
+                                        "late-calls",
+                                        "no-times"};
     const char *text = getenv("BATTPROF_SIM_FAULT");
     for (size_t i = 0; text && i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(text, names[i]))

@@ -43,6 +43,7 @@ enum bp_sim_fault {
     BP_SIM_FAULT_NO_MIGRATIONS,
     BP_SIM_FAULT_SINGLE_DEVICE,
     BP_SIM_FAULT_LATE_CALLS,
+    BP_SIM_FAULT_NO_TIMES,
 };
 
 /* Memory and copies carry the numbers of CUPTI, so nothing needs translating. */

@@ -48,6 +48,21 @@ def dropped_buffers():
     equal("copies by their calls", report["transfers"]["d2h"]["count"], 12)
 
 
+@timed
+def records_without_times():
+    """What they tell of is over: nothing waits for them, and the copies are known by their calls."""
+    env = {"BATTPROF_SIM_FAULT": "no-times"}
+    for mode in ("kernels", "async"):
+        run, report = with_fault("no-times", mode)
+        says(report, "or had no times")
+        for direction in ("h2d", "d2h"):
+            equal(direction, report["transfers"][direction]["count"], run.truth.copies[direction][0])
+    run = on_device(["cuda_device", "killed-kernels"], env=env)
+    got, truth = run.report()["transfers"]["h2d"]["exposed_s"], run.truth.transfer
+    check(0.2 * truth <= got <= truth, "%.3f of %.3f s were attributed before it was killed"
+          % (got, truth))
+
+
 @case
 def stolen_callback():
     run, report = with_fault("stolen-callback")
