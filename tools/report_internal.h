@@ -44,6 +44,8 @@ struct bp_rest {
 };
 
 struct bp_rest bp_report_rest(const struct bp_model *model, const char *by);
+/* The profiler's own cost that is of no thread, of the wall. */
+double bp_report_cost_before(const struct bp_model *model);
 void bp_report_rest_rows(const struct bp_page *page, const struct bp_model *model, const char *by);
 /* A row that has nothing but a share of the wall. */
 void bp_report_share_row(const struct bp_page *page, const struct bp_model *model, const char *text,

@@ -21,9 +21,9 @@ static double unclaimed_idle(const struct bp_model *model) {
 }
 
 /* Threads and processes have their part of it; functions and groups do not. */
-static double own_cost(const struct bp_model *model, bool of_threads) {
+double bp_report_cost_before(const struct bp_model *model) {
     double s = model->overhead_wall_s;
-    for (uint32_t i = 0; of_threads && i < model->thread_count; i++) {
+    for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->thread_list[i];
         s -= thread->busy_s > 0 ? thread->overhead_s * thread->wall_s / thread->busy_s : 0;
     }
@@ -53,7 +53,7 @@ struct bp_rest bp_report_rest(const struct bp_model *model, const char *by) {
     }
     add(model, &rest, "starting and ending, while no thread was there", model->start_s, LEAST_REST);
     add(model, &rest, of_threads ? "profiler, before the first thread" : "profiler",
-        own_cost(model, of_threads), LEAST_REST);
+        of_threads ? bp_report_cost_before(model) : model->overhead_wall_s, LEAST_REST);
     add(model, &rest, "unknown", model->unsplit_s, LEAST_UNKNOWN);
     return rest;
 }

@@ -11,6 +11,8 @@
 
 #define BAR 40
 #define MOST_NOTES 12
+/* Of the wall: a difference between own cost and its category that is to be seen. */
+#define LEAST_BEFORE 0.005
 
 static const char *plural(uint32_t count) {
     return count == 1 ? "" : "s";
@@ -89,9 +91,24 @@ static bool has_sampled(const struct bp_model *model) {
     return false;
 }
 
-static void print_sums(const struct bp_page *page, const struct bp_model *model) {
+/* The category has what no thread has, too. */
+static void print_cost(const struct bp_page *page, const struct bp_model *model) {
     char cost[32];
     char share[32];
+    char time[32];
+    char before[80] = "";
+    char line[240];
+    double before_s = bp_report_cost_before(model);
+    if (before_s > LEAST_BEFORE * model->wall_s)
+        snprintf(before, sizeof(before), " and %s before the first thread,",
+                 bp_page_time(page, before_s, time));
+    snprintf(line, sizeof(line), "own cost %s, %s of thread time,%s taken out of the lines above",
+             bp_page_time(page, model->overhead_s, cost),
+             bp_page_share(model->overhead_s, model->thread_s, share), before);
+    bp_page_wrap(page, line, 2);
+}
+
+static void print_sums(const struct bp_page *page, const struct bp_model *model) {
     char sum[32];
     char lifetime[32];
     double sum_s = 0;
@@ -101,9 +118,7 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
         return;
     if (model->coverage_count == 0)
         fputc('\n', page->out);
-    fprintf(page->out, "own cost %s, %s of thread time, taken out of the lines above\n",
-            bp_page_time(page, model->overhead_s, cost),
-            bp_page_share(model->overhead_s, model->thread_s, share));
+    print_cost(page, model);
     if (model->samples && has_sampled(model))
         fprintf(page->out, "~ exact times, divided by %s samples%s\n",
                 bp_page_count(model->samples, sum),
