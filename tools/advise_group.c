@@ -139,19 +139,19 @@ static bool has_dsl(const struct bp_model *model) {
 void bp_advise_idle_device(struct bp_model *model) {
     for (uint32_t i = 0; i < model->device_count; i++) {
         const struct bp_model_device *device = &model->devices[i];
-        if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->wall_s ||
+        if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->device_wall_s ||
             device->kernels_unknown)
             continue;
         char share[32];
         char number[24] = "";
         if (model->device_count > 1)
             snprintf(number, sizeof(number), "device %u, ", device->index);
-        bp_advise_remark(
-            model,
-            bp_make_text("%s%s%s was idle for %s of the wall", number,
-                         device->simulated ? "the simulated " : "", device->name,
-                         bp_page_share(model->wall_s - device->busy_s, model->wall_s, share)),
-            bp_make_text("larger batches or more streams would use it%s",
-                         has_dsl(model) ? ": battprof report --by candidate" : ""));
+        bp_advise_remark(model,
+                         bp_make_text("%s%s%s was idle for %s of the wall", number,
+                                      device->simulated ? "the simulated " : "", device->name,
+                                      bp_page_share(model->device_wall_s - device->busy_s,
+                                                    model->device_wall_s, share)),
+                         bp_make_text("larger batches or more streams would use it%s",
+                                      has_dsl(model) ? ": battprof report --by candidate" : ""));
     }
 }

@@ -193,6 +193,7 @@ struct bp_model {
     uint32_t in_flight_count;
     struct bp_model_device *devices;
     uint32_t device_count;
+    double device_wall_s; /* that their times are of: the whole run's, also without its outliers */
     const char *stand_in; /* the simulated device that was used without records, or NULL */
     struct bp_model_transfer *transfers; /* by falling exposed_s */
     uint32_t transfer_count;

@@ -333,6 +333,7 @@ static bool has_stand_in(const struct bp_model *model) {
 
 void bp_model_settle_devices(struct bp_model *model) {
     bool described = false;
+    model->device_wall_s = model->wall_s;
     for (uint32_t i = 0; i < model->device_count; i++)
         described |= model->devices[i].simulated;
     if (!described && has_stand_in(model))

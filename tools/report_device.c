@@ -78,13 +78,13 @@ static const char *describe_use(const struct bp_page *page, const struct bp_mode
     const char *dot = page->utf8 ? " · " : ", ";
     bool shared = device->processes > device->instances;
     char share[3][32];
-    bp_page_share(device->copy_s, model->wall_s, share[2]);
+    bp_page_share(device->copy_s, model->device_wall_s, share[2]);
     if (device->kernels_unknown)
         snprintf(text, size, "copies %s%skernels not recorded", share[2], dot);
     else
         snprintf(text, size, "busy %s%s%skernels %s%scopies %s", shared ? "up to " : "",
-                 bp_page_share(device->busy_s, model->wall_s, share[0]), dot,
-                 bp_page_share(device->compute_s, model->wall_s, share[1]), dot, share[2]);
+                 bp_page_share(device->busy_s, model->device_wall_s, share[0]), dot,
+                 bp_page_share(device->compute_s, model->device_wall_s, share[1]), dot, share[2]);
     return text;
 }
 

@@ -24,12 +24,12 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
 static void set_use(json_t *object, const struct bp_model *model,
                     const struct bp_model_device *device) {
     static const char *const with_kernels[] = {"busy_s", "idle_s", "compute_s", "busy_pct"};
-    double idle_s = model->wall_s - device->busy_s;
+    double idle_s = model->device_wall_s - device->busy_s;
     bp_json_set(object, "busy_s", device->busy_s);
     bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
     bp_json_set(object, "copy_s", device->copy_s);
     bp_json_set(object, "compute_s", device->compute_s);
-    bp_json_set_percent(object, "busy_pct", device->busy_s, model->wall_s);
+    bp_json_set_percent(object, "busy_pct", device->busy_s, model->device_wall_s);
     bool unknown = device->kernels_unknown || !(device->name[0] || device->busy_s > 0);
     for (size_t i = 0; i < 4 && unknown; i++)
         json_object_set_new(object, with_kernels[i], json_null());
