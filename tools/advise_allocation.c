@@ -13,6 +13,8 @@
 #define MANY 50
 /* Part of the wall from which on even a few calls are worth a line. */
 #define MUCH 0.1
+/* Starting CUDA takes so long at most, and whichever call is the first one does it. */
+#define START_S 1.0
 
 static bool begins_with(const char *name, const char *const *words, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -33,11 +35,13 @@ static bool is_allocation(const char *name) {
     return is_pinning(name) || begins_with(name, words, sizeof(words) / sizeof(words[0]));
 }
 
-/* How much of a few calls could be spared nobody knows. */
-static void few_calls(struct bp_model *model, const struct bp_function *function, double own_s) {
+/* How much of a few calls could be spared nobody knows, nor whether the first is long because of
+ * its pages. */
+static void few_calls(struct bp_model *model, const struct bp_function *function, double own_s,
+                      double first_s) {
     char share[32];
     char count[32];
-    if (!is_pinning(function->name) || own_s < MUCH * model->wall_s)
+    if (!is_pinning(function->name) || own_s - fmin(first_s, START_S) < MUCH * model->wall_s)
         return;
     bp_advise_remark(model,
                      bp_make_text("%s takes %s of the wall, in %s call%s", function->name,
@@ -61,7 +65,7 @@ static void allocations(struct bp_model *model, uint32_t number) {
     double first_s = fmax(model->work->functions[number].firsts_s,
                           own_s / (double)function->calls); /* of format 1.1: not known */
     if (function->calls < MANY)
-        few_calls(model, function, rate * own_s);
+        few_calls(model, function, rate * own_s, rate * first_s);
     else
         bp_advise(model, number, rate * (own_s - first_s), 0,
                   bp_make_text("%s: called %s times", function->name,
