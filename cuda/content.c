@@ -4,8 +4,9 @@
  * same content uploaded again is a duplicate; content that goes back where it came from, unchanged,
  * is a round trip. Contents are known by a hash of 64 bits and their length, the last 16,384 of
  * them. The target's memory is read by process_vm_readv, which fails where a load would fault: the
- * memory of an asynchronous copy may be gone by now.
+ * memory of an asynchronous copy may be gone by now. A sandbox may refuse it.
  */
+#include <errno.h>
 #include <sys/uio.h>
 
 #include "cuda/internal.h"
@@ -43,6 +44,8 @@ static int add_bytes(uint64_t *hash, uint64_t address, uint64_t bytes) {
         struct iovec to = {state.piece, size}, from = {(char *)address + done, size};
         state.piece[(size - 1) / 8] = 0;
         long got = BP_SYS6(SYS_process_vm_readv, bp_process.pid, &to, 1, &from, 1, 0);
+        if (got == -EPERM || got == -ENOSYS)
+            __atomic_fetch_or(&bp_sums.collector->flags, BP_COLLECTOR_UNREAD, __ATOMIC_RELAXED);
         if (got != (long)size)
             return 0;
         *hash = mix(*hash, state.piece, size);

@@ -193,6 +193,7 @@ enum bp_collector_mode {
 #define BP_COLLECTOR_FULL 0x8u   /* a table was full: contexts were folded into unknown ones */
 #define BP_COLLECTOR_SIMULATED 0x10u /* the libraries are those of cuda/sim */
 #define BP_COLLECTOR_FORKED 0x20u    /* a child of a process with CUDA: copies are not counted */
+#define BP_COLLECTOR_UNREAD 0x40u    /* contents were to be hashed, and could not be read */
 
 /* Once per process. */
 struct bp_collector {

@@ -258,6 +258,11 @@ static void note_collector(struct bp_model *model, const struct bp_model_process
                       "process %d: %llu copies are not among the transfers: their arguments do not "
                       "tell size or direction",
                       pid, (unsigned long long)collector->untold_copies);
+    if (collector->flags & BP_COLLECTOR_UNREAD)
+        bp_model_note(model,
+                      "process %d: what was copied could not be read, the system refuses "
+                      "process_vm_readv: duplicates and round trips are not known",
+                      pid);
     if (collector->state == BP_COLLECTOR_HOST && has_graphs(process->profile))
         bp_model_note(model,
                       "process %d: what launches of graphs copied is not among the transfers: only "

@@ -30,7 +30,8 @@ DEVICES, TRANSFERS, KERNELS, SPLITS, WAITS, COLLECTOR = range(9, 15)
 DIRECTIONS = ["h2d", "d2h", "d2d", "p2p", "memset"]
 MEMORIES = ["unknown", "pageable", "pinned", "device", "array", "managed"]
 COLLECTOR_STATES = ["off", "waiting", "host", "active", "stopped", "imported"]
-COLLECTOR_FLAGS = {"cupti": 1, "stolen": 2, "hashed": 4, "full": 8, "simulated": 16}
+COLLECTOR_FLAGS = {"cupti": 1, "stolen": 2, "hashed": 4, "full": 8, "simulated": 16,
+                   "forked": 32, "unread": 64}
 COLLECTOR_COUNTS = ["records", "dropped", "unmatched", "late", "late_time", "lost_calls", "flushed",
                     "period", "own_time"]
 SIZE_BUCKETS = 40

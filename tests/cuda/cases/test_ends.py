@@ -5,7 +5,7 @@ import re
 import signal
 
 from device import fine, on_device, says, whole
-from harness import PYTHON, case, check, equal, main, timed
+from harness import PYTHON, Skip, case, check, equal, main, timed
 
 
 def device(mode, status=0, **options):
@@ -164,6 +164,18 @@ def contents():
     equal("duplicates", sum(r["duplicates"] for r in rows), 8)
     equal("bytes", sum(r["duplicate_bytes"] for r in rows), 8 << 20)
     equal("round trips", sum(r["round_trips"] for r in rows), 2)
+
+
+@case
+def contents_that_cannot_be_read():
+    """None that were seen twice is not the same as not having looked."""
+    for mode in ("full", "wrappers"):
+        run, report = device("content-unread", env={"BATTPROF_CUDA_HASH": "1",
+                                                    "BATTPROF_CUDA": mode})
+        if b"no sandbox" in run.stderr:
+            raise Skip("no seccomp filter can be had")
+        equal("duplicates", sum(r["duplicates"] for r in report["transfer_list"]), 0)
+        says(report, "what was copied could not be read")
 
 
 @case

@@ -3,9 +3,15 @@
  * A program that copies and computes on a device, in the way its argument says. It prints the same
  * with and without a profiler: "ok", or what went wrong.
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +280,21 @@ static void content(void) {
     MUST(cudaMemcpy(state.pinned, state.other, 1 << 20, D2H)); /* something else */
 }
 
+/* In a sandbox that refuses to read memory by a system call; where there can be none, without. */
+static void content_unread(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        fprintf(stderr, "no sandbox\n");
+    content();
+}
+
 static void small(void) {
     for (int i = 0; i < 20000; i++)
         MUST(cudaMemcpy(state.device, state.host, 64, H2D));
@@ -463,6 +484,7 @@ static const struct {
     {"peers", peers},
     {"graph", graph},
     {"content", content},
+    {"content-unread", content_unread},
     {"small", small},
     {"million", million},
     {"peer-access", peer_access},
