@@ -68,12 +68,12 @@ static int may_be_captured(unsigned class) {
            __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) > 0;
 }
 
-/* Work for a stream that another thread captures goes into the graph, too. */
+/* Work for a stream that another thread captures goes into the graph, too. What this thread has
+ * begun another may have ended. */
 static enum bp_captured who_captures(const struct bp_cuda_thread *own) {
-    if (own->capturing)
-        return BP_CAPTURED_BY_THREAD;
-    return __atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED) ? BP_CAPTURED_BY_ANOTHER
-                                                                 : BP_NOT_CAPTURED;
+    if (!__atomic_load_n(&bp_cuda.capturing, __ATOMIC_RELAXED))
+        return BP_NOT_CAPTURED;
+    return own->capturing ? BP_CAPTURED_BY_THREAD : BP_CAPTURED_BY_ANOTHER;
 }
 
 /* Whether something is copied, and now: a transfer that has a place in the program. */

@@ -148,6 +148,13 @@ def long_kernels_while_another_thread_captures():
 
 
 @timed
+def long_kernels_after_another_thread_ended_the_capture():
+    run, report = compare("ended-elsewhere", subject="cuda_graphs")
+    equal("kernels", run.truth.kernels, 4)
+    equal("late", report["cuda"]["late"], 0)
+
+
+@timed
 def a_long_kernel_within_a_graph():
     """Its record comes long after the ones of the graph's other nodes."""
     _, report = compare("long", subject="cuda_graphs")

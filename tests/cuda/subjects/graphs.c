@@ -260,6 +260,23 @@ static void capture_meanwhile(void) {
     pthread_join(thread, NULL);
 }
 
+static void *end_capture(void *graph) {
+    MUST(cudaStreamEndCapture(state.one, graph));
+    return NULL;
+}
+
+/* A thread that has begun to capture, and not ended it, computes. */
+static void capture_ended_elsewhere(void) {
+    graph_t graph;
+    pthread_t thread;
+    MUST(cudaStreamBeginCapture(state.one, 2));
+    MUST(dsl_launch(1, state.one));
+    pthread_create(&thread, NULL, end_capture, &graph);
+    pthread_join(thread, NULL);
+    MUST(cudaGraphDestroy(graph));
+    compute_for_long(NULL);
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "fork";
     prepare();
@@ -271,6 +288,8 @@ int main(int argc, char **argv) {
         update();
     else if (!strcmp(mode, "meanwhile"))
         capture_meanwhile();
+    else if (!strcmp(mode, "ended-elsewhere"))
+        capture_ended_elsewhere();
     else if (!strcmp(mode, "many"))
         many();
     else if (!strcmp(mode, "events"))
