@@ -40,7 +40,7 @@ struct bp_later {
     uint32_t slot;
     uint32_t transfer; /* without a slot: its index */
 };
-#define BP_CUDA_LATER 16
+#define BP_CUDA_LATER 1024 /* as many as a stream takes at once */
 
 /* Where copies without records of the device are counted. It is their thread's alone, and can be
  * written without the lock, unless the tables are full. */

@@ -167,6 +167,13 @@ def contents():
 
 
 @case
+def contents_of_many_copies_at_once():
+    for mode in ("full", "wrappers"):
+        _, report = device("content-many", env={"BATTPROF_CUDA_HASH": "1", "BATTPROF_CUDA": mode})
+        equal("round trips", sum(r["round_trips"] for r in report["transfer_list"]), 200)
+
+
+@case
 def contents_that_cannot_be_read():
     """None that were seen twice is not the same as not having looked."""
     for mode in ("full", "wrappers"):

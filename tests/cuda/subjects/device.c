@@ -280,6 +280,19 @@ static void content(void) {
     MUST(cudaMemcpy(state.pinned, state.other, 1 << 20, D2H)); /* something else */
 }
 
+/* Up, and down again, all of it before it is looked at. */
+static void content_many(void) {
+    enum { PIECES = 200, PIECE = 65536 };
+    for (int i = 0; i < PIECES; i++) {
+        memcpy(state.host + i * PIECE, &i, sizeof i);
+        MUST(cudaMemcpy(state.device + i * PIECE, state.host + i * PIECE, PIECE, H2D));
+    }
+    for (int i = 0; i < PIECES; i++)
+        MUST(cudaMemcpyAsync(state.pinned + i * PIECE, state.device + i * PIECE, PIECE, D2H,
+                             state.one));
+    MUST(cudaStreamSynchronize(state.one));
+}
+
 /* In a sandbox that refuses to read memory by a system call; where there can be none, without. */
 static void content_unread(void) {
     struct sock_filter filter[] = {
@@ -484,6 +497,7 @@ static const struct {
     {"peers", peers},
     {"graph", graph},
     {"content", content},
+    {"content-many", content_many},
     {"content-unread", content_unread},
     {"small", small},
     {"million", million},
