@@ -24,7 +24,7 @@ static struct {
 /* What the process has loaded that tells where to look. */
 struct loaded {
     char cupti[PATH_SIZE];
-    char packages[PATH_SIZE]; /* .../site-packages */
+    char packages[PATH_SIZE]; /* .../site-packages, or dist-packages as Debian's Python has them */
     int major;                /* of libcudart */
 };
 
@@ -53,6 +53,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
     const char *path = info->dlpi_name, *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     const char *packages = strstr(path, "/site-packages/");
+    if (!packages)
+        packages = strstr(path, "/dist-packages/");
     (void)size;
     if (strncmp(base, "libcupti", 8) == 0 && strstr(base, ".so"))
         snprintf(loaded->cupti, sizeof loaded->cupti, "%s", path);

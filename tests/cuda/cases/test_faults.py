@@ -144,6 +144,24 @@ def no_usable_libcupti():
 
 
 @case
+def libcupti_of_a_wheel():
+    """It is looked for beside the packages that something was loaded from."""
+    for packages in ("site-packages", "dist-packages"):
+        root = os.path.join(new_dir(), packages, "nvidia")
+        places = [os.path.join(root, name, "lib") for name in ("cuda_runtime", "cuda_cupti")]
+        for place, names in zip(places, (("libcudart.so.12", "libcuda.so.1", "libbattprofsim.so"),
+                                         ("libcupti.so.12",))):
+            os.makedirs(place)
+            for name in names:
+                os.symlink(os.path.join(SIM, name), os.path.join(place, name))
+        run = on_device(["cuda_device", "kernels"],
+                        env={"LD_LIBRARY_PATH": places[0], "CUDA_HOME": None})
+        fine(run)
+        cuda = run.report()["cuda"]
+        equal("libcupti", (cuda["state"], os.path.dirname(cuda["library"])), ("active", places[1]))
+
+
+@case
 def a_driver_in_a_place_of_its_own():
     """The loader does not find it by name; when it starts, it finds us."""
     home = new_dir()
