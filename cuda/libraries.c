@@ -104,9 +104,10 @@ static int match(const char *name, const char **known) {
     return class;
 }
 
-/* A statically linked runtime looks for the driver. */
+/* A statically linked runtime looks for the driver. Who looks in further places once CUDA has
+ * started says nothing about it. */
 static void missing(const char *path) {
-    if (strstr(path, "libcuda.so.1"))
+    if (strstr(path, "libcuda.so.1") && !bp_cuda.pid)
         bp_cuda_reason(BP_COLLECTOR_HOST, 0, "no CUDA driver");
 }
 

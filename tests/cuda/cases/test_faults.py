@@ -5,7 +5,7 @@ import os
 import time
 
 from device import SIM, fine, on_device, same_sums, says, timed, whole
-from harness import case, check, equal, main, new_dir
+from harness import PYTHON, case, check, equal, main, new_dir
 
 
 def with_fault(fault, mode="kernels", **options):
@@ -172,6 +172,31 @@ def a_driver_in_a_place_of_its_own():
     report = run.report()
     equal("copies", report["transfers"]["d2h"]["count"], 12)
     equal("state", report["cuda"]["state"], "active")
+
+
+@case
+def a_driver_that_is_looked_for_again():
+    """As libraries do, in several places. That one of them is empty means nothing by then."""
+    code = """
+import ctypes
+rt, p, size = ctypes.CDLL('libcudart.so.12'), ctypes.c_void_p(), ctypes.c_size_t(1 << 16)
+host = ctypes.create_string_buffer(1 << 16)
+rt.cudaMalloc(ctypes.byref(p), size)
+for path in ('libcuda.so.1', '/usr/lib/nowhere/libcuda.so.1'):
+    for i in range(50):
+        rt.cudaMemcpy(p, host, size, 1)
+    try:
+        ctypes.CDLL(path)
+    except OSError:
+        print('ok')
+rt.cudaMemcpy(p, host, size, 1)
+"""
+    run = on_device([PYTHON, "-c", code])
+    fine(run)
+    report = run.report()
+    equal("state", report["cuda"]["state"], "active")
+    equal("copies", report["transfers"]["h2d"]["count"], 101)
+    equal("notes", [n for n in report["notes"] if "driver" in n], [])
 
 
 @case
