@@ -27,7 +27,7 @@ struct sweep {
     uint32_t work_count;
     struct bp_sweep_event *events;
     uint64_t event_count;
-    struct list open_calls; /* in the order of their beginning */
+    struct list open_calls; /* by thread, outer ones before inner ones */
     struct list kinds[3];   /* open works by kind, in the order of their beginning */
     struct bp_busy *busy;
     bp_charge_fn *charge;
@@ -107,14 +107,23 @@ static int is_inner(const struct sweep *sweep, uint32_t a, uint32_t b) {
     return x->end != y->end ? x->end < y->end : a < b;
 }
 
-static int is_innermost(const struct sweep *sweep, uint32_t call) {
-    for (uint32_t i = 0; i < sweep->open_calls.count; i++) {
-        uint32_t other = sweep->open_calls.items[i];
-        if (sweep->calls[other].thread == sweep->calls[call].thread && other != call &&
-            is_inner(sweep, other, call))
-            return 0;
-    }
-    return 1;
+static int is_of_thread(const struct sweep *sweep, uint32_t place, uint32_t call) {
+    const struct list *list = &sweep->open_calls;
+    return place < list->count &&
+           sweep->calls[list->items[place]].thread == sweep->calls[call].thread;
+}
+
+/* Calls of a thread stand together, the innermost one last. */
+static void push_call(struct sweep *sweep, uint32_t call) {
+    struct list *list = &sweep->open_calls;
+    uint32_t place = 0;
+    while (place < list->count && !is_of_thread(sweep, place, call))
+        place++;
+    while (is_of_thread(sweep, place, call) && !is_inner(sweep, list->items[place], call))
+        place++;
+    for (uint32_t i = list->count++; i > place; i--)
+        list->items[i] = list->items[i - 1];
+    list->items[place] = call;
 }
 
 /* 2 for the call's own work, 1 for its thread's, 0 for any other. */
@@ -179,7 +188,7 @@ static void charge_piece(const struct sweep *sweep, uint64_t time) {
         add_busy(sweep, time);
     for (uint32_t i = 0; i < sweep->open_calls.count; i++) {
         uint32_t call = sweep->open_calls.items[i];
-        if (is_innermost(sweep, call))
+        if (!is_of_thread(sweep, i + 1, call))
             charge_call(sweep, &sweep->calls[call], time);
     }
     const struct bp_work_interval *copy = choose(sweep, &sweep->kinds[BP_WORK_COPY], NULL);
@@ -198,6 +207,8 @@ static void apply(struct sweep *sweep, uint64_t id) {
     }
     if (id & 1)
         take_out(list, index);
+    else if (list == &sweep->open_calls)
+        push_call(sweep, index);
     else
         push(list, index);
 }
