@@ -267,9 +267,7 @@ static int judge(const struct reader *reader, enum outcome outcome, struct bp_tr
                       "no valid JSON after byte %llu of its text, line %llu: the rest is"
                       " left out",
                       good, line);
-    if (reader->unreadable)
-        bp_trace_miss(trace, "%llu events that are no valid JSON left out",
-                      (unsigned long long)reader->unreadable);
+    bp_trace_miss_count(trace, reader->unreadable, "events that are no valid JSON left out");
     return 0;
 }
 

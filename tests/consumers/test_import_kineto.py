@@ -3,6 +3,7 @@
 functions, coarse times, and files that were cut."""
 import gzip
 import json
+import random
 import subprocess
 import unittest
 
@@ -320,6 +321,25 @@ class Kineto(ImportTest):
         self.assertEqual(function(report, "x")["calls"], 1)
         self.assertIn("no valid JSON after byte", self.said)
         self.assertIn("line 2", self.said)
+
+    def test_damage(self):
+        """Cut, overwritten and turned inside out at many places: a profile or one sentence."""
+        events = [host("cuda_runtime", "cudaMemcpy", 10 * i, 5, correlation=i) for i in range(1, 40)]
+        events += [copy(10 * i, 4, i) for i in range(1, 40)]
+        plain = json.dumps({"deviceProperties": [{"id": 0, "name": "x"}], "traceEvents": events,
+                            "baseTimeNanoseconds": 17}).encode()
+        seen = set()
+        for seed in range(60):
+            chance = random.Random(seed)
+            data = bytearray(gzip.compress(plain) if seed % 4 == 0 else plain)
+            at = chance.randrange(len(data))
+            data[at:at + chance.choice((1, 1, 100, len(data)))] = chance.choice(
+                (b"", b'"', b"\\", b"[[{", b"}]", b"\0", b"\xff\xfe", b"9" * 40, b"-1e999", b","))
+            done = self.battprof("import", self.raw(data, "damaged"))
+            self.assertIn(done.returncode, (0, 1), (seed, done))
+            self.assertLessEqual(len(done.stderr.splitlines()), 1, (seed, done))
+            seen.add((done.returncode, bool(done.stderr)))
+        self.assertLessEqual({(1, True), (0, True)}, seen)
 
     def test_size(self):
         """Memory goes by what is kept of an event, not by its text."""
