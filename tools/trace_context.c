@@ -101,8 +101,9 @@ static void stretch(struct placer *placer, uint64_t end) {
         placer->stack[i].frame->end = end;
 }
 
-/* Close what has ended before `frame` begins, and settle what overlaps with it. */
-static void make_room(struct placer *placer, struct bp_trace_frame *frame) {
+/* Close what has ended before `frame` begins, and settle what overlaps with it. false if it now
+ * begins later, when the CUDA call that is open has ended. */
+static bool make_room(struct placer *placer, struct bp_trace_frame *frame) {
     while (placer->depth > 0) {
         struct bp_trace_frame *top = placer->stack[placer->depth - 1].frame;
         if (top->end > frame->start) {
@@ -115,14 +116,25 @@ static void make_room(struct placer *placer, struct bp_trace_frame *frame) {
                 within = true;
             }
             if (within)
-                return;
-            if (is_cuda(placer, top) && !is_cuda(placer, frame))
+                return true;
+            if (is_cuda(placer, top) && !is_cuda(placer, frame)) {
                 frame->start = top->end;
-            else
-                top->end = frame->start;
+                return false;
+            }
+            top->end = frame->start;
         }
         close_frame(placer);
     }
+    return true;
+}
+
+/* The first one goes behind those that begin before it. */
+static void put_back(struct bp_trace_frame *frames, uint32_t count) {
+    struct bp_trace_frame first = frames[0];
+    uint32_t i = 0;
+    for (; i + 1 < count && compare_frames(&frames[i + 1], &first) < 0; i++)
+        frames[i] = frames[i + 1];
+    frames[i] = first;
 }
 
 static bool is_within_cuda(const struct placer *placer) {
@@ -136,7 +148,8 @@ static void place_thread(struct placer *placer, struct bp_trace_frame *frames, u
     new_node(placer->thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT);
     placer->stack = bp_alloc((size_t)count + 1, sizeof(*placer->stack));
     for (uint32_t i = 0; i < count; i++) {
-        make_room(placer, &frames[i]);
+        while (!make_room(placer, &frames[i]))
+            put_back(frames + i, count - i);
         if (is_cuda(placer, &frames[i]) || !is_within_cuda(placer))
             open_frame(placer, &frames[i]);
     }
