@@ -260,8 +260,12 @@ void bp_cuda_await_start(void) {
     if (__atomic_load_n(&state.started, __ATOMIC_ACQUIRE) ||
         __atomic_load_n(&state.starting, __ATOMIC_RELAXED) != bp_process.pid)
         return;
-    BP_SYS4(SYS_futex, &state.started, FUTEX_WAIT_PRIVATE, 0, &limit);
-    __atomic_store_n(&state.started, 1, __ATOMIC_RELAXED);
+    long error;
+    do
+        error = BP_SYS4(SYS_futex, &state.started, FUTEX_WAIT_PRIVATE, 0, &limit);
+    while (error == -EINTR);
+    if (error == -ETIMEDOUT)
+        __atomic_store_n(&state.started, 1, __ATOMIC_RELAXED);
 }
 
 static void note_child(void) {
