@@ -295,6 +295,11 @@ static const char *count_or_none(uint64_t count, char text[32]) {
 static void note_contents(struct bp_model *model) {
     char counts[5][32];
     struct bp_model_transfer sums[2] = {0}; /* by direction */
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_collector *collector = model->processes[i].profile->collector;
+        if (collector && collector->flags & BP_COLLECTOR_UNREAD)
+            return; /* there is a note that says so */
+    }
     for (uint32_t i = 0; i < model->transfer_count; i++)
         if (model->transfers[i].direction <= BP_D2H)
             bp_transfer_add(&sums[model->transfers[i].direction], &model->transfers[i]);
