@@ -5,8 +5,9 @@
  * no later: nothing that ends later can come before it.
  *
  * A host function waits for its time, since the program sees when it runs. If nobody waits for it,
- * a thread does, as one of the driver's: programs wait for what the function does. It is made for
- * the first of them and waits by functions of libc, where a profiler sees it.
+ * a thread does, as one of the driver's: programs wait for what the function does. It ends when
+ * there was none for a while, or it would keep a process alive whose other threads have ended, and
+ * waits by functions of libc, where a profiler sees it.
  */
 #include <emmintrin.h>
 #include <pthread.h>
@@ -20,7 +21,8 @@
 /* As many launches a device queues before the next one blocks. */
 #define DEPTH 1024
 #define BIG ((size_t)4 << 20)
-#define POLL_NS 100000 /* how often is looked whether another thread's host function is over */
+#define POLL_NS 100000    /* how often is looked whether another thread's host function is over */
+#define IDLE_NS 100000000 /* as long the thread stays for another one */
 
 static struct {
     int working; /* held while work is done, so that it is done in order; not by host functions */
@@ -31,7 +33,7 @@ static struct {
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
-    bool made, wanted;
+    bool there, wanted;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra) {
@@ -184,25 +186,36 @@ static bool find_host_function(uint64_t *sequence, uint64_t *end) {
     return work;
 }
 
+static struct timespec as_timespec(uint64_t time) {
+    return (struct timespec){(time_t)(time / 1000000000), (long)(time % 1000000000)};
+}
+
 static void sleep_until(uint64_t time) {
-    const struct timespec wake = {(time_t)(time / 1000000000), (long)(time % 1000000000)};
+    const struct timespec wake = as_timespec(time);
     while (bp_sim_now() < time)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
 }
 
+/* False: there was no host function for a while, and the thread is no longer there. */
+static bool is_wanted(void) {
+    const struct timespec until = as_timespec(bp_sim_now() + IDLE_NS);
+    int error = 0;
+    pthread_mutex_lock(&helper.lock);
+    while (!helper.wanted && !error)
+        error = pthread_cond_clockwait(&helper.more, &helper.lock, CLOCK_MONOTONIC, &until);
+    bool wanted = helper.there = helper.wanted;
+    helper.wanted = false;
+    pthread_mutex_unlock(&helper.lock);
+    return wanted;
+}
+
 static void *help(void *unused) {
     uint64_t sequence, end;
-    for (;;) {
-        pthread_mutex_lock(&helper.lock);
-        while (!helper.wanted)
-            pthread_cond_wait(&helper.more, &helper.lock);
-        helper.wanted = false;
-        pthread_mutex_unlock(&helper.lock);
+    while (is_wanted())
         while (find_host_function(&sequence, &end)) {
             sleep_until(end);
             sleep_until(bp_sim_queue_run(sequence, end));
         }
-    }
     return unused;
 }
 
@@ -221,7 +234,7 @@ static bool make_helper(void) {
 
 void bp_sim_queue_watch(void) {
     pthread_mutex_lock(&helper.lock);
-    helper.made = helper.made || make_helper();
+    helper.there = helper.there || make_helper();
     helper.wanted = true;
     pthread_cond_signal(&helper.more);
     pthread_mutex_unlock(&helper.lock);
