@@ -320,15 +320,22 @@ static int compare_kernels(const void *a, const void *b) {
     return names ? names : x->caller < y->caller ? -1 : x->caller > y->caller;
 }
 
-static bool has_stand_in(const struct bp_model *model) {
+static bool has_object(const struct bp_model *model, const char *prefix) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_profile *profile = model->processes[i].profile;
-        for (uint32_t k = 0; k < profile->object_count; k++)
-            if (strcmp(bp_base_name(bp_profile_string(profile, profile->objects[k].path)),
-                       "libbattprofsim.so") == 0)
+        for (uint32_t k = 0; k < profile->object_count; k++) {
+            const char *path = bp_profile_string(profile, profile->objects[k].path);
+            if (strncmp(bp_base_name(path), prefix, strlen(prefix)) == 0)
                 return true;
+        }
     }
     return false;
+}
+
+/* A static runtime loads the stand-in's driver and finds that it cannot use it. */
+static bool used_stand_in(const struct bp_model *model) {
+    return has_object(model, "libbattprofsim.so") &&
+           (model->device_count > 0 || has_object(model, "libcudart.so"));
 }
 
 void bp_model_settle_devices(struct bp_model *model) {
@@ -336,7 +343,7 @@ void bp_model_settle_devices(struct bp_model *model) {
     model->device_wall_s = model->wall_s;
     for (uint32_t i = 0; i < model->device_count; i++)
         described |= model->devices[i].simulated;
-    if (!described && has_stand_in(model))
+    if (!described && used_stand_in(model))
         model->stand_in = bp_model_variable(model, "BATTPROF_SIM");
     for (uint32_t i = 0; i < model->device_count; i++) {
         struct bp_model_device *device = &model->devices[i];

@@ -37,7 +37,7 @@ void bp_report_advice(const struct bp_page *page, const struct bp_model *model,
             print_advice(page, &model->advice[i]);
     }
     if (count > most && overview)
-        fprintf(page->out, "  and %u more: battprof report --json\n", count - most);
+        fprintf(page->out, "  and %u more: --json\n", count - most);
     else if (count > most)
         fprintf(page->out, "  and %u more: --top %u\n", count - most, count);
 }

@@ -84,6 +84,5 @@ void bp_report_in_flight(const struct bp_page *page, const struct bp_model *mode
     for (uint32_t i = 0; i < model->in_flight_count && i < MOST_CALLS; i++)
         print_call(page, model, &model->in_flight[i]);
     if (model->in_flight_count > MOST_CALLS)
-        fprintf(page->out, "  and %u more: battprof report --json\n",
-                model->in_flight_count - MOST_CALLS);
+        fprintf(page->out, "  and %u more: --json\n", model->in_flight_count - MOST_CALLS);
 }

@@ -136,8 +136,7 @@ void bp_report_notes(const struct bp_page *page, const struct bp_model *model) {
         bp_page_wrap(page, text, 6);
     }
     if (model->note_count > MOST_NOTES)
-        fprintf(page->out, "note: %u more notes: battprof report --json\n",
-                model->note_count - MOST_NOTES);
+        fprintf(page->out, "note: %u more notes: --json\n", model->note_count - MOST_NOTES);
 }
 
 static bool is_by(const struct bp_report_settings *settings, const char *word) {

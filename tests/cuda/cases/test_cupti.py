@@ -57,6 +57,9 @@ def static_runtime():
     run = pair([program], env={"LD_LIBRARY_PATH": SIM}, expect=5)
     check(run.stdout.count(b"cudaErrorNotSupported") == 5, run.stdout)
     equal("cuInit", calls(run.report(), "cuInit", "libcuda.so.1"), 1)
+    run = execute([program], True, how="run", options=["--device", "sim:t4"])
+    says(run.report(), "--device sim:t4 was not used")
+    check(b"simulated" not in run.stderr, "a device in the headline: %s" % run.stderr)
     if os.path.exists("/dev/nvidiactl"):
         return
     run = pair([program], expect=5)
