@@ -10,8 +10,10 @@ import unittest
 
 CMD = os.environ["BATTPROF_CMD"]
 LIB = os.environ["BATTPROF_LIB"]
-# A shell cannot trap what was ignored when it started: SIGINT in jobs with &, SIGHUP with nohup.
+# A shell cannot trap what was ignored when it started: SIGINT and SIGQUIT in jobs with &, SIGHUP
+# with nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -29,8 +29,10 @@ RECORD = struct.Struct("32s32sQQ")  # struct count_record of subjects/count.h
 RECORDS = 256
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
-# A shell cannot trap what was ignored when it started: SIGINT in jobs with &, SIGHUP with nohup.
+# A shell cannot trap what was ignored when it started: SIGINT and SIGQUIT in jobs with &, SIGHUP
+# with nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 cases = []
