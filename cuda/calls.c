@@ -204,7 +204,7 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
     struct bp_slot *slot = bp_slot_get(call->slot);
     if (slot) {
         slot->returned = 1;
-        if (!result || (uint32_t)*result != 0 || bp_cuda.taken)
+        if (!result || (uint32_t)*result != 0 || __atomic_load_n(&bp_cuda.taken, __ATOMIC_RELAXED))
             slot->state = BP_SLOT_DONE; /* it failed, or others are told: nothing will come */
     }
     if (call->asked && result && (uint32_t)*result == 0)

@@ -203,8 +203,8 @@ static bool format_overhead(union bp_cupti_record *to, const struct bp_sim_recor
     return true;
 }
 
-/* "0 for both the start and end timestamps indicates that timestamp information could not be
- * collected": as a fault of every eighth record. */
+/* CUPTI has 0 for both times where it could not take them; as a fault so has every eighth record.
+ */
 static bool take_times(union bp_cupti_record *record, bool wanted) {
     static uint32_t count;
     if (wanted && bp_sim_fault() == BP_SIM_FAULT_NO_TIMES &&

@@ -295,54 +295,6 @@ static void test_host_functions(void) {
     CHECK(now_ms() - began >= long_ms, "a host function was not waited for");
 }
 
-static void test_errors(void) {
-    void *memory;
-    CHECK(cudaMemcpy(t.pageable, t.pinned, 16, H2D) == cudaErrorInvalidValue, "no device memory");
-    CHECK(cudaPeekAtLastError() == cudaErrorInvalidValue, "not remembered");
-    CHECK(cudaGetLastError() == cudaErrorInvalidValue && !cudaGetLastError(), "not forgotten");
-    CHECK(cudaMemcpy(t.device + SIZE - 8, t.pinned, 1 << 16, H2D) == cudaErrorInvalidValue,
-          "beyond the end");
-    CHECK(cudaMemcpy(t.device + SIZE - 8, t.pinned, 1 << 16, DEFAULT) == cudaErrorInvalidValue,
-          "beyond the end");
-    CHECK(cudaMemcpy(t.pinned, t.device + SIZE - 8, 1 << 16, D2H) == cudaErrorInvalidValue,
-          "from beyond the end");
-    CHECK(cudaMemcpy(t.device, t.pinned, SIZE_MAX, H2D) == cudaErrorInvalidValue, "all there is");
-    CHECK(cudaMemcpy(NULL, t.device, 16, D2H) == cudaErrorInvalidValue, "to nowhere");
-    CHECK(cudaMemcpy(t.device, NULL, 16, H2D) == cudaErrorInvalidValue, "from nowhere");
-    MUST(cudaMemcpy(NULL, NULL, 0, H2D));
-    CHECK(cudaMemcpy2D(t.device, 16, t.pinned, 64, 32, 4, H2D) == cudaErrorInvalidPitchValue,
-          "rows wider than their distance");
-    CHECK(cudaMalloc(&memory, (size_t)1 << 40) == cudaErrorMemoryAllocation, "a terabyte");
-    struct bp_sim_dim3 one = {1, 1, 1}, wide = {4096, 1, 1};
-    CHECK(cudaLaunchKernel(&failures, one, one, NULL, 0, NULL) == cudaErrorInvalidDeviceFunction,
-          "an unknown kernel");
-    CHECK(cudaLaunchKernel((const void *)add, one, wide, NULL, 0, NULL) ==
-              cudaErrorInvalidConfiguration,
-          "too many threads");
-    struct bp_sim_dim3 deep = {1, 1, 65}, tall = {1, 65536, 1}, all = {160, 1, 1},
-                       more = {161, 1, 1}, block = {256, 1, 1};
-    CHECK(cudaLaunchKernel((const void *)add, one, deep, NULL, 0, NULL) ==
-              cudaErrorInvalidConfiguration,
-          "65 threads deep");
-    CHECK(cudaLaunchKernel((const void *)add, tall, one, NULL, 0, NULL) ==
-              cudaErrorInvalidConfiguration,
-          "65536 blocks high");
-    int n = 0, *values = NULL;
-    void *args[] = {&values, &n, &n};
-    CHECK(cudaLaunchKernel((const void *)add, one, one, args, 50000, NULL) == cudaErrorInvalidValue,
-          "more shared memory than was asked for");
-    CHECK(cudaFuncSetAttribute((const void *)add, 8, 70000) == cudaErrorInvalidValue,
-          "more than there is");
-    MUST(cudaFuncSetAttribute((const void *)add, 8, 50000));
-    MUST(cudaLaunchKernel((const void *)add, one, one, args, 50000, NULL));
-    MUST(cudaLaunchCooperativeKernel((const void *)add, all, block, args, 0, NULL));
-    CHECK(cudaLaunchCooperativeKernel((const void *)add, more, block, args, 0, NULL) ==
-              cudaErrorCooperativeLaunchTooLarge,
-          "more blocks than run at a time");
-    CHECK(!strcmp(cudaGetErrorName(2), "cudaErrorMemoryAllocation"), "its name");
-    cudaGetLastError();
-}
-
 /* A launch queue has an end: far more work than it holds blocks, and is all done in order. */
 static void test_many(void) {
     int value = 0;
@@ -434,30 +386,6 @@ static void test_peers(void) {
     CHECK(!memcmp(t.pinned, t.pinned2, SIZE), "the copy is another");
 }
 
-/* What may have to do with another device than the current one. */
-static void test_devices(void) {
-    float ms;
-    event_t far;
-    stream_t stream = t.stream[0];
-    MUST(cudaSetDevice(1));
-    MUST(cudaEventCreate(&far));
-    CHECK(launch_add((int *)t.device, 1, 0, stream) == cudaErrorInvalidResourceHandle,
-          "a kernel in a stream of another device");
-    CHECK(cudaEventRecord(far, stream) == cudaErrorInvalidResourceHandle, "an event in one");
-    CHECK(cudaEventRecord(t.begin, NULL) == cudaErrorInvalidResourceHandle, "an event of one");
-    MUST(cudaMemcpyAsync(t.device, t.pinned, SIZE, H2D, stream));
-    MUST(cudaEventRecord(t.begin, stream));
-    MUST(cudaStreamWaitEvent(NULL, t.begin, 0));
-    MUST(cudaEventRecord(far, NULL));
-    MUST(cudaEventSynchronize(t.begin));
-    MUST(cudaEventSynchronize(far));
-    CHECK(cudaEventElapsedTime(&ms, t.begin, far) == cudaErrorInvalidResourceHandle,
-          "events of two devices");
-    MUST(cudaEventDestroy(far));
-    MUST(cudaSetDevice(0));
-    cudaGetLastError();
-}
-
 /* Memory of a stream: freed in its order, without waiting. */
 static void test_async_memory(void) {
     int *memory, values[16] = {0};
@@ -543,11 +471,9 @@ int main(void) {
     test_results();
     test_graph();
     test_host_functions();
-    test_errors();
     test_many();
     test_threads();
     test_peers();
-    test_devices();
     test_async_memory();
     test_registered();
     for (int i = 0; i < 2; i++)
