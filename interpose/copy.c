@@ -19,8 +19,8 @@ static uint32_t kind_of(uint64_t told) {
 /* Where the stub looks for copies of that size from that place. */
 static struct bp_copy_known **place_of(struct bp_local *local, const struct bp_entry *entry,
                                        uint64_t bytes) {
-    uint64_t place = entry->sp / BP_COPY_GRAIN + ((const struct bp_node *)entry->node)->func +
-                     entry->ret + BP_COPY_SIZE_STEP * bp_size_bucket(bytes);
+    uint64_t place =
+        entry->sp / BP_COPY_GRAIN + entry->ret + BP_COPY_SIZE_STEP * bp_size_bucket(bytes);
     return &local->known[place % BP_COPY_PLACES];
 }
 
@@ -29,25 +29,24 @@ static void set_times(struct bp_copy_known *known) {
     known->span = known->transfer->max - known->min;
 }
 
-/* The stub compares two words at a time: one that always holds may be the last. */
-#define AT_A_TIME 2
-
-static uint32_t words_of(const struct bp_trail *trail) {
-    return (trail->count + AT_A_TIME - 1) / AT_A_TIME * AT_A_TIME;
+static uint32_t size_of_words(const struct bp_trail *trail) {
+    return (trail->count + 1) / 2 * (uint32_t)sizeof(struct bp_copy_pair);
 }
 
+/* The last word may be one that always holds. */
 static void set_words(struct bp_copy_known *known, const struct bp_trail *trail) {
     static const uint64_t zero;
     static const struct bp_trail_word holds = {&zero, 0};
-    uint32_t count = words_of(trail);
-    known->words_size = count * (uint32_t)sizeof *known->words;
-    for (uint32_t i = 0; i < count; i++)
-        known->words[i] = i < trail->count ? trail->words[i] : holds;
+    known->words_size = size_of_words(trail);
+    for (uint32_t i = 0; i < (trail->count + 1) / 2 * 2; i++) {
+        const struct bp_trail_word *word = i < trail->count ? &trail->words[i] : &holds;
+        known->words[i / 2].at[i % 2] = word->at;
+        known->words[i / 2].value[i % 2] = word->value;
+    }
 }
 
 static struct bp_copy_known *take_room(struct bp_copies *copies) {
-    uint32_t size = (uint32_t)sizeof(struct bp_copy_known) +
-                    words_of(&copies->trail) * (uint32_t)sizeof(struct bp_trail_word);
+    uint32_t size = (uint32_t)sizeof(struct bp_copy_known) + size_of_words(&copies->trail);
     if (copies->used + size > sizeof copies->room)
         return NULL;
     copies->used += size;
@@ -56,21 +55,20 @@ static struct bp_copy_known *take_room(struct bp_copies *copies) {
 
 static void set_key(struct bp_copy_known *known, const struct bp_entry *entry, uint64_t told,
                     const struct bp_trail *trail) {
-    known->sp = trail->sp;
+    known->key = trail->sp + (told & BP_STUB_TOLD ? kind_of(told) : 0) +
+                 ((uint64_t)bp_size_bucket(bytes_of(told)) << BP_COPY_SIZE_SHIFT);
     known->node = entry->node;
-    known->low = known->range = UINT64_C(1) << bp_size_bucket(bytes_of(told));
-    known->mask = told & BP_STUB_TOLD ? UINT32_MAX : 0;
-    known->kind = kind_of(told) & known->mask;
+    known->told = told << BP_COPY_BITS >> BP_COPY_BITS;
     known->generation = trail->generation;
     set_words(known, trail);
 }
 
 static int is_same(const struct bp_copy_known *a, const struct bp_copy_known *b) {
-    if (a->sp != b->sp || a->node != b->node || a->low != b->low || a->kind != b->kind ||
-        a->words_size != b->words_size)
+    if (a->key != b->key || a->node != b->node || a->words_size != b->words_size)
         return 0;
-    for (uint32_t i = 0; i < a->words_size / sizeof *a->words; i++)
-        if (a->words[i].at != b->words[i].at || a->words[i].value != b->words[i].value)
+    for (uint32_t i = 0; i < 2 * a->words_size / sizeof *a->words; i++)
+        if (a->words[i / 2].at[i % 2] != b->words[i / 2].at[i % 2] ||
+            a->words[i / 2].value[i % 2] != b->words[i / 2].value[i % 2])
             return 0;
     return 1;
 }

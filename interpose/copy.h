@@ -22,10 +22,9 @@ _Static_assert(BP_STUB_COPY & 1, "addresses are even");
 
 /* How far below its stack pointer the stub leaves what it has no register for, and registers of the
  * caller, for a trail that begins with them. */
-#define BP_COPY_NODE 32
-#define BP_COPY_FIRST 40
-#define BP_COPY_RBX 48
-#define BP_COPY_RBP 56
+#define BP_COPY_FIRST 32
+#define BP_COPY_RBX 40
+#define BP_COPY_RBP 48
 
 /* What stub_copy.S keeps on the stack while such a call is closed in C: the caller's registers and
  * the result. */
@@ -36,13 +35,24 @@ struct bp_copy_frame {
 };
 _Static_assert(sizeof(struct bp_copy_frame) % 16 == 0, "keeps the stack aligned");
 
+/* Two words of a trail: the stub compares them at once. */
+struct bp_copy_pair {
+    _Alignas(16) const uint64_t *at[2];
+    uint64_t value[2];
+};
+
+/* What tells calls of one function apart: the sum of the stack pointer, the direction if the fourth
+ * argument tells it, and above all addresses the size's power of two. A direction that would spill
+ * over into the stack pointer is none: such a call fails. */
+#define BP_COPY_SIZE_SHIFT 58
+_Static_assert(BP_COPY_BITS <= 1 << (64 - BP_COPY_SIZE_SHIFT), "every power has a number");
+
 /* A kind of copies that is known again: what they are and from where, then where they are counted.
  * It stays as long as the thread: a call that was interrupted by this one may have found it. */
 struct bp_copy_known {
-    uint64_t sp;
+    uint64_t key;
     uint64_t node;
-    uint64_t low, range;        /* of the bytes: low <= bytes < low + range */
-    uint32_t mask, kind;        /* of the fourth argument; 0, 0: it tells nothing */
+    uint64_t told;              /* as bp_entry.source, but for the bytes */
     uint32_t generation;        /* of the tables that the walk went by */
     uint32_t words_size;        /* in bytes */
     struct bp_copy_known *next; /* of a ring: those at the same place */
@@ -52,10 +62,8 @@ struct bp_copy_known {
     struct bp_transfer *transfer;
     uint64_t waits;               /* as in bp_copy_sums */
     struct bp_copy_known **place; /* in bp_local.known: the one of the ring that was found last */
-    uint64_t unused[2];
-    struct bp_trail_word words[]; /* the trail, innermost first */
+    struct bp_copy_pair words[];  /* the trail, innermost first */
 };
-_Static_assert(sizeof(struct bp_copy_known) == 128, "two cache lines before the words");
 
 /* All of a thread, some 200 bytes each. When there is no more room, others take the slow way. */
 struct bp_copies {
