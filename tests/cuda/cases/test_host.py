@@ -113,7 +113,7 @@ def known_again():
     """Copies that take the short way, from paths that look alike to one who looks at the innermost
     frame alone: all are counted, and each where it comes from."""
     env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
-    run = on_device(["cuda_copies", "paths"], env=env)
+    run = on_device(["cuda_copies"], env=env)
     fine(run)
     report = run.report()
     got = {d: (t["count"], t["bytes"]) for d, t in report["transfers"].items()}

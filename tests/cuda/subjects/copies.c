@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies on a runtime that takes no time. "cost": nanoseconds of a call that is no copy, of a copy,
- * and of one ten functions down; to the file "costs". "paths": copies of every kind by several
- * paths, some of which leave the stack as the others do.
+ * Copies of every kind on a runtime that takes no time, by several paths, some of which leave the
+ * stack as the others do, in two threads.
  */
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
-#define CALLS 5000
-#define ROUNDS 200
 #define ROUND_TRIPS 1000
 #define GIGABYTE (1ul << 30)
 
@@ -18,49 +13,8 @@ enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 };
 
 int cudaMemcpy(void *target, const void *source, size_t size, int kind);
 int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
-int cudaStreamQuery(void *stream);
 
 static char memory[64];
-
-static double now_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static double query(void) {
-    double begin = now_ns();
-    for (int i = 0; i < CALLS; i++)
-        cudaStreamQuery(NULL);
-    return (now_ns() - begin) / CALLS;
-}
-
-static double copy(void) {
-    double begin = now_ns();
-    for (int i = 0; i < CALLS; i++)
-        cudaMemcpyAsync(memory, memory, 64, TO_DEVICE, NULL);
-    return (now_ns() - begin) / CALLS;
-}
-
-/* The volatile depth keeps the calls from becoming a loop. */
-static __attribute__((noinline)) double deep(volatile int depth) {
-    double took = depth ? deep(depth - 1) : copy();
-    return took + 0 * depth;
-}
-
-static int cost(void) {
-    double best[] = {1e9, 1e9, 1e9};
-    for (int i = 0; i < ROUNDS; i++) {
-        double took[] = {query(), copy(), deep(10)};
-        for (int k = 0; k < 3; k++)
-            best[k] = took[k] < best[k] ? took[k] : best[k];
-    }
-    FILE *file = fopen("costs", "w");
-    if (!file)
-        return 1;
-    fprintf(file, "%.2f %.2f %.2f\n", best[0], best[1], best[2]);
-    return fclose(file) != 0;
-}
 
 static __attribute__((noinline)) int upload(size_t size) {
     int error = cudaMemcpyAsync(memory, memory, size, TO_DEVICE, NULL);
@@ -109,7 +63,7 @@ static void *paths(void *unused) {
     return failed == ROUND_TRIPS ? unused : memory;
 }
 
-static int two_threads(void) {
+int main(void) {
     pthread_t thread;
     void *result = memory;
     if (pthread_create(&thread, NULL, paths, NULL) != 0)
@@ -118,8 +72,4 @@ static int two_threads(void) {
     pthread_join(thread, &result);
     puts(wrong || result ? "wrong" : "ok");
     return 0;
-}
-
-int main(int argc, char **argv) {
-    return argc > 1 && strcmp(argv[1], "paths") == 0 ? two_threads() : cost();
 }
