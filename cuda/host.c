@@ -113,5 +113,6 @@ void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const stru
         to->transfer = bp_sums_transfer_at(sums->transfer);
         to->number = sums->transfer;
         to->waits = (uint32_t)waits(&call);
+        to->own = &sums->split->own;
     }
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/copy.h"
+#include "interpose/sample/tables.h"
+#include "profile/clock.h"
 
 void bp_source_know_copies(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
@@ -45,8 +47,25 @@ static void set_words(struct bp_copy_known *known, const struct bp_trail *trail)
     }
 }
 
+static void set_python(struct bp_copy_known *known, const struct bp_copies *copies, uint64_t *own) {
+    struct bp_copy_python *python =
+        (struct bp_copy_python *)((char *)known->words + known->words_size);
+    *python = (struct bp_copy_python){.state = bp_python_state(),
+                                      .own = own,
+                                      .generation = known->generation,
+                                      .count = copies->python_count};
+    for (uint32_t i = 0; i < python->count; i++)
+        python->steps[i] = copies->python[i];
+    known->python = python;
+    known->generation = BP_COPY_PYTHON;
+}
+
 static struct bp_copy_known *take_room(struct bp_copies *copies) {
     uint32_t size = (uint32_t)sizeof(struct bp_copy_known) + size_of_words(&copies->trail);
+    if (copies->python_count)
+        size += (uint32_t)(sizeof(struct bp_copy_python) +
+                           copies->python_count * sizeof(struct bp_python_step));
+    size = (size + 31) / 32 * 32;
     if (copies->used + size > sizeof copies->room)
         return NULL;
     copies->used += size;
@@ -60,11 +79,13 @@ static void set_key(struct bp_copy_known *known, const struct bp_entry *entry, u
     known->node = entry->node;
     known->told = told << BP_COPY_BITS >> BP_COPY_BITS;
     known->generation = trail->generation;
+    known->python = NULL;
     set_words(known, trail);
 }
 
 static int is_same(const struct bp_copy_known *a, const struct bp_copy_known *b) {
-    if (a->key != b->key || a->node != b->node || a->words_size != b->words_size)
+    if (a->key != b->key || a->node != b->node || a->words_size != b->words_size || a->python ||
+        b->python)
         return 0;
     for (uint32_t i = 0; i < 2 * a->words_size / sizeof *a->words; i++)
         if (a->words[i / 2].at[i % 2] != b->words[i / 2].at[i % 2] ||
@@ -100,9 +121,13 @@ static void learn(struct bp_local *local, const struct bp_entry *entry, uint64_t
                   const struct bp_copy_sums *sums, struct bp_sample *sample) {
     struct bp_copies *copies = local->copies;
     struct bp_copy_known *known = take_room(copies);
+    if (!known && copies->python_count)
+        bp_copies_give_up(local);
     if (!known)
         return;
     set_key(known, entry, told, &copies->trail);
+    if (copies->python_count)
+        set_python(known, copies, sums->own);
     known->place = place_of(local, entry, bytes_of(told));
     known->waits = sums->waits;
     known->sample = sample;
@@ -127,12 +152,52 @@ static void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy
     bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);
     if (copies)
         copies->busy = 1;
-    struct bp_sample *sample =
-        bp_site_find(thread, entry, frame, copy.bytes, &sums, copies ? &copies->trail : NULL);
+    struct bp_sample *sample = bp_site_find(thread, entry, frame, copy.bytes, &sums, copies);
     if (sample)
         learn(local, entry, told, &sums, sample);
     if (copies)
         copies->busy = 0;
+}
+
+static int is_by_words(const struct bp_copy_known *known) {
+    uint64_t different = 0;
+    for (uint32_t i = 0; i < known->words_size / sizeof *known->words; i++)
+        different |= (*known->words[i].at[0] ^ known->words[i].value[0]) |
+                     (*known->words[i].at[1] ^ known->words[i].value[1]);
+    return !different;
+}
+
+static int is_by_frames(const struct bp_copy_python *python, uint64_t state) {
+    return python->state == state && bp_python_is_at(python->steps, python->count);
+}
+
+static int is_by_path(const struct bp_copy_known *known, uint64_t state) {
+    const struct bp_copy_python *python = known->python;
+    uint32_t generation = python ? python->generation : known->generation;
+    return generation == bp_tables_generation() && (!python || is_by_frames(python, state)) &&
+           is_by_words(known);
+}
+
+/* The call begins now. What it took to know it is ours. */
+static void begin_again(struct bp_entry *entry, uint64_t *own) {
+    uint64_t now = bp_clock_now(bp_process.clock);
+    *own += now - entry->start;
+    entry->start = now;
+}
+
+uint64_t bp_copy_find(struct bp_entry *entry, struct bp_copy_known *first, uint64_t bytes) {
+    struct bp_copy_known *known = first;
+    uint64_t state = bp_python_state();
+    do {
+        if (known->key == first->key && known->node == first->node && is_by_path(known, state)) {
+            *known->place = known;
+            if (known->python)
+                begin_again(entry, known->python->own);
+            return entry->source = (uint64_t)known;
+        }
+        known = known->next;
+    } while (known != first);
+    return entry->source = first->told | bytes << (64 - BP_COPY_BITS);
 }
 
 /* What the stub does, and what it leaves to us: the shortest and the longest time. */
@@ -149,9 +214,9 @@ static void count_known(struct bp_copy_known *known, const struct bp_entry *entr
         bp_copy_waited(entry, time);
 }
 
-/* `source` is 0 if the call is not this process's, or was given up. */
+/* `source` is 0 if the call was given up, or is not this process's. */
 int bp_copy_leave(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame) {
-    uint64_t source = entry->source;
+    uint64_t source = entry->sp & BP_ENTRY_INHERITED ? 0 : entry->source;
     struct bp_copy_known *known = source & 1 ? NULL : (struct bp_copy_known *)source;
     entry->source = 0;
     int over = bp_thread_leave(entry, now, frame->rax);

@@ -9,6 +9,7 @@
 #ifndef BP_INTERPOSE_COPY_H
 #define BP_INTERPOSE_COPY_H
 
+#include "interpose/sample/python.h"
 #include "interpose/sample/trail.h"
 #include "interpose/source.h"
 
@@ -53,25 +54,43 @@ struct bp_copy_known {
     uint64_t key;
     uint64_t node;
     uint64_t told;              /* as bp_entry.source, but for the bytes */
-    uint32_t generation;        /* of the tables that the walk went by */
+    uint32_t generation;        /* of the tables that the walk went by; or BP_COPY_PYTHON */
     uint32_t words_size;        /* in bytes */
     struct bp_copy_known *next; /* of a ring: those at the same place */
     uint64_t bytes;             /* of the call that is open */
     uint64_t min, span;         /* of the transfer's times, or of some */
     struct bp_sample *sample;
     struct bp_transfer *transfer;
-    uint64_t waits;               /* as in bp_copy_sums */
-    struct bp_copy_known **place; /* in bp_local.known: the one of the ring that was found last */
-    struct bp_copy_pair words[];  /* the trail, innermost first */
+    uint64_t waits;                /* as in bp_copy_sums */
+    struct bp_copy_known **place;  /* in bp_local.known: the one of the ring that was found last */
+    struct bp_copy_python *python; /* NULL: none of its frames is Python's */
+    struct bp_copy_pair words[];   /* the trail, innermost first */
 };
 
-/* All of a thread, some 200 bytes each. When there is no more room, others take the slow way. */
+/* Instead of a generation: bp_copy_find compares the path. */
+#define BP_COPY_PYTHON UINT32_MAX
+
+/* What leads to the Python frames of a path. */
+struct bp_copy_python {
+    uint64_t state; /* of the thread */
+    uint64_t *own;  /* where the time that the comparison takes is counted */
+    uint32_t generation;
+    uint32_t count;
+    struct bp_python_step steps[];
+};
+
+#define BP_COPY_STEPS 100
+
+/* All of a thread, some 200 bytes each, and 32 for each Python frame. When there is no more room,
+ * others take the slow way. */
 struct bp_copies {
     uint32_t used;   /* of room */
     uint32_t busy;   /* one is being learnt; a signal handler may come in between */
     uint64_t bottom; /* where the function that the thread began with is returned to */
     struct bp_trail trail;
-    _Alignas(64) char room[(256u << 10) - 8192];
+    uint32_t python_count; /* 0: there are no Python frames */
+    struct bp_python_step python[BP_COPY_STEPS];
+    _Alignas(64) char room[(1u << 20) - 16384];
 };
 
 /* A thread begins where another was, whose stack was another. */
@@ -82,17 +101,27 @@ static inline void bp_copies_forget(struct bp_local *local) {
         local->copies->used = local->copies->bottom = 0;
 }
 
+/* What is not known yet takes the slow way, now and later. */
+static inline void bp_copies_give_up(struct bp_local *local) {
+    local->copies_off = 1;
+    local->copies = NULL;
+}
+
 /* Called by the stub: close the call of a copy that is not like one before, or is rare in another
  * way; as bp_thread_leave. */
 int bp_copy_leave(struct bp_entry *entry, uint64_t now, const struct bp_copy_frame *frame);
 
+/* Called by the stub: the call is open, and like `first` but perhaps for its path. Makes the one
+ * that it is like, in Python, too, its source, or what it is, and returns that. */
+uint64_t bp_copy_find(struct bp_entry *entry, struct bp_copy_known *first, uint64_t bytes);
+
 /* Called by the stub: a copy is closed and counted; it waited for the device. */
 void bp_copy_waited(const struct bp_entry *entry, uint64_t time);
 
-/* sample/sites.c: the call path of a copy is counted. With a trail, what counts those of
- * `transfer` and of that size by the same path, and the words of the trail; NULL: there is none. */
+/* sample/sites.c: the call path of a copy is counted. With `copies`, what counts those of
+ * `transfer` and of that size by the same path, and its trail in `copies`; NULL: there is none. */
 struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
                                const struct bp_copy_frame *frame, uint64_t bytes,
-                               const struct bp_copy_sums *sums, struct bp_trail *trail);
+                               const struct bp_copy_sums *sums, struct bp_copies *copies);
 
 #endif

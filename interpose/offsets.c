@@ -52,12 +52,12 @@ int main(void) {
     PRINT("COPY_SIZE_SHIFT", BP_COPY_SIZE_SHIFT);
     PRINT("COPY_SIZE_STEP", BP_COPY_SIZE_STEP);
     PRINT("COPY_PLACES", BP_COPY_PLACES);
+    PRINT("COPY_PYTHON", BP_COPY_PYTHON);
     PRINT("COPY_FIRST", BP_COPY_FIRST);
     PRINT("COPY_RBX", BP_COPY_RBX);
     PRINT("COPY_RBP", BP_COPY_RBP);
     PRINT("KNOWN_KEY", offsetof(struct bp_copy_known, key));
     PRINT("KNOWN_NODE", offsetof(struct bp_copy_known, node));
-    PRINT("KNOWN_TOLD", offsetof(struct bp_copy_known, told));
     PRINT("KNOWN_GENERATION", offsetof(struct bp_copy_known, generation));
     PRINT("KNOWN_WORDS_SIZE", offsetof(struct bp_copy_known, words_size));
     PRINT("KNOWN_NEXT", offsetof(struct bp_copy_known, next));

@@ -63,6 +63,7 @@ struct bp_copy_sums {
     struct bp_transfer *transfer; /* NULL: nowhere, they have to be told */
     uint32_t number;              /* of the transfer in the profile, which has a split for it */
     uint32_t waits;               /* the time of the call is that of the copy */
+    uint64_t *own;                /* ticks that we took from the caller */
     int direction;                /* enum bp_direction; negative if not known */
 };
 

@@ -13,6 +13,9 @@
 
 	.text
 
+/* The stack while bp_copy_find runs: four registers, and what is parked. */
+#define ASK_SIZE 96
+
 /* A copy, of which r9 is the node, r10 the thread; its third and fourth argument are parked.
  * rax = the struct bp_copy_known that it is like, but perhaps for its path. Where to look follows
  * from what the caller gave, and not from the node: waiting for that would take 3 ns more. Of the
@@ -163,10 +166,12 @@ copy_odd:						/* rax = now */
 /* The call is open, and not by the path of r9: the others of that ring. */
 copy_other_path:
 	mov	%r9, %r10
+	cmpl	$COPY_PYTHON, KNOWN_GENERATION(%r9)
+	je	copy_ask
 copy_next_path:
 	mov	KNOWN_NEXT(%r9), %r9
 	cmp	%r9, %r10
-	je	copy_new_path
+	je	copy_ask
 	mov	KNOWN_KEY(%r10), %rdx
 	cmp	%rdx, KNOWN_KEY(%r9)
 	jne	copy_next_path
@@ -178,11 +183,27 @@ copy_next_path:
 	mov	%r9, (%rdx)				/* it will be the first */
 	mov	%r9, ENTRY_SOURCE(%rbx)
 	jmp	copy_known
-copy_new_path:
-	mov	-16 - 8(%rsp), %r9
-	shl	$64 - COPY_BITS, %r9
-	or	KNOWN_TOLD(%r10), %r9
-	mov	%r9, ENTRY_SOURCE(%rbx)
+copy_ask:						/* r10 = the first of the ring */
+	mov	-16 - 8(%rsp), %rdx
+	lea	-ASK_SIZE(%rsp), %rsp			/* beyond what is parked */
+	.cfi_def_cfa_offset ASK_SIZE + 8
+	.cfi_escape 0x16, 7, 3, 0x77, ASK_SIZE | 0x80, 0	/* rsp = rsp + ASK_SIZE		*/
+	mov	%rdi, (%rsp)
+	mov	%rsi, 8(%rsp)
+	mov	%r8, 16(%rsp)
+	mov	%r11, 24(%rsp)
+	mov	%rbx, %rdi
+	mov	%r10, %rsi
+	call	bp_copy_find				/* (entry, known, bytes) */
+	mov	(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	mov	16(%rsp), %r8
+	mov	24(%rsp), %r11
+	lea	ASK_SIZE(%rsp), %rsp
+	CFI_IN_ENTRY
+	mov	%rax, %r9
+	test	$1, %r9b
+	jz	copy_known
 	jmp	copy_call
 
 /* The call is not open yet, rdx its key, and it is not like the first of a ring, rax. */

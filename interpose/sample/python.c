@@ -126,6 +126,34 @@ static int is_entry(const struct bp_layout *layout, uint64_t frame) {
            (layout->minor == 11 && *(const uint8_t *)(frame + layout->owner) == layout->entry);
 }
 
+/* Without `safe` all is readable. */
+static int readable(struct bp_safe *safe, uint64_t address, uint64_t size) {
+    return !safe || bp_safe_range(safe, address, size);
+}
+
+/* How long a text is, and its last bytes. */
+static uint64_t end_of_text(const struct bp_layout *layout, struct bp_safe *safe, uint64_t text) {
+    if (!readable(safe, text, layout->wide + sizeof(uint64_t)))
+        return 0;
+    uint32_t bits = *(const uint32_t *)(text + BP_LAYOUT_TEXT_STATE);
+    uint64_t size = word(text, BP_LAYOUT_SIZE) * (bits >> 2 & 7);
+    uint64_t begin = text + (bits >> 6 & 1 ? layout->ascii : layout->wide), last = 0;
+    if (size < sizeof last) {
+        last = word(begin, 0) & ((UINT64_C(1) << 8 * size) - 1);
+    } else if (readable(safe, begin + size - sizeof last, sizeof last)) {
+        __builtin_memcpy(&last, (const void *)(begin + size - sizeof last), sizeof last);
+    }
+    return bp_mix(size, last);
+}
+
+/* Code that a program generates is often where the code before it was, and so are its texts: what
+ * is written in them tells it apart. */
+static uint64_t check_of(const struct bp_layout *layout, struct bp_safe *safe, uint64_t code) {
+    uint64_t file = word(code, layout->filename);
+    uint64_t hash = bp_mix(bp_mix(file, word(code, layout->name)), word(code, layout->table));
+    return bp_mix(hash, *(const uint32_t *)(code + layout->line)) ^ end_of_text(layout, safe, file);
+}
+
 static uint32_t place_of(const struct bp_layout *layout, uint64_t frame, uint64_t code) {
     uint64_t at = word(frame, layout->instruction);
     int32_t number = (int32_t)at < 0 ? 0 : (int32_t)at;
@@ -168,9 +196,53 @@ int bp_python_read(struct bp_python *python, struct bp_safe *safe) {
             break;
         }
         python->frames[python->count++] = (struct bp_python_frame){
-            code, place_of(layout, frame, code), (uint32_t)is_entry(layout, frame)};
+            code, check_of(layout, safe, code), place_of(layout, frame, code),
+            (uint32_t)is_entry(layout, frame)};
     }
     return (int)python->count;
+}
+
+uint64_t bp_python_state(void) {
+    return state.layout ? (uint64_t)state.tstate() : 0;
+}
+
+/* Within a call there is nothing to be afraid of: what the thread's state leads to exists. */
+static uint64_t innermost_in_call(const struct bp_layout *layout) {
+    uint64_t frame = word(bp_python_state(), layout->current);
+    return layout->indirect >= 0 ? word(frame, (unsigned)layout->indirect) : frame;
+}
+
+static struct bp_python_step step_of(const struct bp_layout *layout, uint64_t frame) {
+    if (is_entry_only(layout, frame))
+        return (struct bp_python_step){.frame = frame};
+    uint64_t code = word(frame, layout->code);
+    return (struct bp_python_step){frame, code, word(frame, layout->instruction),
+                                   check_of(layout, NULL, code)};
+}
+
+uint32_t bp_python_steps(struct bp_python_step *steps, uint32_t room) {
+    const struct bp_layout *layout = state.layout;
+    uint32_t count = 0;
+    for (uint64_t frame = innermost_in_call(layout); frame; frame = word(frame, layout->previous)) {
+        if (count == room)
+            return 0;
+        steps[count++] = step_of(layout, frame);
+    }
+    return count;
+}
+
+int bp_python_is_at(const struct bp_python_step *steps, uint32_t count) {
+    const struct bp_layout *layout = state.layout;
+    uint64_t frame = innermost_in_call(layout);
+    for (uint32_t i = 0; i < count; i++, frame = word(frame, layout->previous)) {
+        if (frame != steps[i].frame)
+            return 0;
+        struct bp_python_step step = step_of(layout, frame);
+        if (step.code != steps[i].code || step.instruction != steps[i].instruction ||
+            step.check != steps[i].check)
+            return 0;
+    }
+    return !frame;
 }
 
 /* UTF-8 of one character; the number of bytes. */
@@ -209,12 +281,6 @@ static int read_text(struct bp_safe *safe, uint64_t object, char *to, size_t siz
     return 1;
 }
 
-static uint64_t check_of(const struct bp_layout *layout, uint64_t code) {
-    uint64_t hash = word(code, layout->filename) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ word(code, layout->name)) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ word(code, layout->table) ^ *(const uint32_t *)(code + layout->line);
-}
-
 static uint32_t name_code(struct bp_python *python, struct bp_safe *safe, uint64_t code) {
     const struct bp_layout *layout = state.layout;
     uint32_t first = *(const uint32_t *)(code + layout->line);
@@ -230,16 +296,16 @@ static uint32_t name_code(struct bp_python *python, struct bp_safe *safe, uint64
 int bp_python_name(struct bp_python *python, struct bp_safe *safe,
                    const struct bp_python_frame *frame, uint32_t *func, uint32_t *line) {
     const struct bp_layout *layout = state.layout;
-    uint64_t code = frame->code, check = check_of(layout, code);
+    uint64_t code = frame->code;
     uint64_t hash = (code ^ (uint64_t)frame->place << 40) * UINT64_C(0x9e3779b97f4a7c15);
     struct bp_python_known *known = &python->known[hash >> 32 & (BP_PYTHON_CACHE - 1)];
     uint32_t generation = bp_names_generation();
-    if (known->code != code || known->place != frame->place || known->check != check ||
+    if (known->code != code || known->place != frame->place || known->check != frame->check ||
         known->generation != generation) {
         uint32_t found = name_code(python, safe, code);
         if (found == BP_NAMES_NONE)
             return 0;
-        *known = (struct bp_python_known){code, check, frame->place, found, 0, generation};
+        *known = (struct bp_python_known){code, frame->check, frame->place, found, 0, generation};
         known->line = bp_lines_find(layout, safe, word(code, layout->table), frame->place,
                                     *(const uint32_t *)(code + layout->line));
     }

@@ -11,6 +11,11 @@
 
 #define BP_PYTHON_CACHE 512
 
+/* One more value in a hash of frames. */
+static inline uint64_t bp_mix(uint64_t hash, uint64_t value) {
+    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* What is known of a place in a code object. The check tells an address that was used again. */
 struct bp_python_known {
     uint64_t code;
@@ -23,8 +28,17 @@ struct bp_python_known {
 
 struct bp_python_frame {
     uint64_t code;
+    uint64_t check;
     uint32_t place; /* bytes from the first instruction */
     uint32_t entry; /* C code called the interpreter for this one */
+};
+
+/* The same, as it is in memory. */
+struct bp_python_step {
+    uint64_t frame;
+    uint64_t code; /* 0: the frame stands for a call from C */
+    uint64_t instruction;
+    uint64_t check;
 };
 
 /* A thread's memory. */
@@ -45,6 +59,16 @@ int bp_python_is_inside(uint64_t pc);
 
 /* The frames, without their names. 0: there are none; -1: they make no sense. */
 int bp_python_read(struct bp_python *python, struct bp_safe *safe);
+
+/* To know them again, when bp_python_read has found some and the thread is in a call: where they
+ * are, what is in them. 0: there are more than `room`. */
+uint32_t bp_python_steps(struct bp_python_step *steps, uint32_t room);
+
+/* Whether the thread, in a call, has these frames and no others. */
+int bp_python_is_at(const struct bp_python_step *steps, uint32_t count);
+
+/* What CPython keeps of the calling thread; 0: nothing. */
+uint64_t bp_python_state(void);
 
 /* The function and line of a frame. 0 if its code object makes no sense. */
 int bp_python_name(struct bp_python *python, struct bp_safe *safe,

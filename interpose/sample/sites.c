@@ -10,20 +10,17 @@
 #include "interpose/sample/tables.h"
 #include "interpose/source.h"
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
 static uint64_t hash_native(const struct bp_walk *walk) {
     uint64_t hash = 1;
     for (uint32_t i = 0; i < walk->count; i++)
-        hash = mix(hash, walk->places[i].address);
+        hash = bp_mix(hash, walk->places[i].address);
     return hash;
 }
 
 static uint64_t hash_python(const struct bp_python *python, uint64_t hash) {
     for (uint32_t i = 0; i < python->count; i++)
-        hash = mix(mix(hash, python->frames[i].code), python->frames[i].place);
+        hash = bp_mix(bp_mix(bp_mix(hash, python->frames[i].code), python->frames[i].check),
+                      python->frames[i].place);
     return hash ? hash : 1;
 }
 
@@ -40,7 +37,7 @@ static int is_known(const struct bp_trail *trail, const struct bp_thread *thread
 /* A hash of the native frames; whether they are in stack->walk now. */
 static uint64_t find_path(struct bp_stack *stack, const struct bp_thread *thread,
                           const struct bp_cfi_registers *registers, uint32_t node, int *walked) {
-    uint64_t hash = mix(node, registers->r[BP_REG_RSP]);
+    uint64_t hash = bp_mix(node, registers->r[BP_REG_RSP]);
     struct bp_trail *trail = &stack->trails[hash >> 32 & (BP_TRAILS - 1)];
     *walked = !is_known(trail, thread, registers, node);
     if (!*walked)
@@ -71,7 +68,7 @@ static struct bp_sample key_of(const struct bp_entry *entry, int direction) {
 static struct bp_sample *count(struct bp_stack *stack, struct bp_thread *thread, uint64_t path,
                                const struct bp_sample *what, const struct bp_cfi_registers *from,
                                uint64_t bytes) {
-    uint64_t key = mix(mix(path, what->node), what->direction);
+    uint64_t key = bp_mix(bp_mix(path, what->node), what->direction);
     key = hash_python(&stack->python, key);
     struct bp_site *site = &stack->sites[key >> 32 & (BP_SITES - 1)];
     if (site->key != key) {
@@ -160,26 +157,30 @@ static uint64_t walk_caller(struct bp_stack *stack, const struct bp_thread *thre
     return hash_native(&stack->walk);
 }
 
-/* Between copies from the same place Python goes on in its frames, of which no trail is left. */
-static void give_up(struct bp_local *local) {
-    local->copies_off = 1;
-    local->copies = NULL;
+/* Whether the trail will do to know the path again. */
+static int has_trail(const struct bp_stack *stack, struct bp_local *local) {
+    struct bp_copies *copies = local->copies;
+    copies->python_count = 0;
+    if (stack->python.count)
+        copies->python_count = bp_python_steps(copies->python, BP_COPY_STEPS);
+    int has = is_kept(&copies->trail) && (copies->python_count || !stack->python.count);
+    if (!has && stack->python.count)
+        bp_copies_give_up(local); /* to find it again by each copy takes longer than the slow way */
+    return has;
 }
 
 struct bp_sample *bp_site_find(struct bp_thread *thread, const struct bp_entry *entry,
                                const struct bp_copy_frame *frame, uint64_t bytes,
-                               const struct bp_copy_sums *sums, struct bp_trail *trail) {
+                               const struct bp_copy_sums *sums, struct bp_copies *copies) {
     struct bp_sample key = key_of(entry, sums->direction);
     struct bp_stack *stack = bp_stack_enter(thread);
     if (!stack)
         return NULL;
-    uint64_t path = walk_caller(stack, thread, entry, frame, trail);
+    uint64_t path = walk_caller(stack, thread, entry, frame, copies ? &copies->trail : NULL);
     bp_stack_read_python(stack);
     const struct bp_sample *site = count(stack, thread, path, &key, NULL, bytes);
     struct bp_sample *sample = NULL;
-    if (stack->python.count)
-        give_up((struct bp_local *)thread->local);
-    else if (site && sums->transfer && trail && is_kept(trail))
+    if (site && sums->transfer && copies && has_trail(stack, (struct bp_local *)thread->local))
         sample = bp_stack_sample(stack, thread,
                                  &(struct bp_sample){.node = key.node,
                                                      .frame = site->frame,
