@@ -71,7 +71,7 @@ struct bp_copies;
 struct bp_copy_known;
 struct bp_stack;
 
-/* Copies that are known again (interpose/copy.h) are found by function and stack pointer. */
+/* Copies that are known again (interpose/copy.h): by stack pointer, return address and size. */
 #define BP_COPY_PLACES 256
 #define BP_COPY_GRAIN 16    /* of stack pointers */
 #define BP_COPY_SIZE_STEP 8 /* from one power of two to the next */

@@ -3,7 +3,9 @@
 import os
 
 from device import QUICK, on_device, timed
-from harness import check, equal, main
+from harness import PYTHON, check, equal, execute, main
+
+SUBJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "subjects", "copy_cost.py")
 
 
 def costs(profiled, mode=None, argument="calls"):
@@ -29,30 +31,42 @@ def wrappers_cost_as_any_call():
           % (cuda, native))
 
 
-def copy_costs(profiled):
-    env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
-    run = on_device(["cuda_copy_cost"], profiled, env=env, timeout=60)
-    equal("status", run.status, 0)
-    with open(os.path.join(run.dir, "costs")) as f:
-        return {name: float(ns) for name, ns in map(str.split, f)}
+def added(run_one):
+    """What the calls of a subject cost that writes a line "name ns" for each to the file "costs":
+    the difference of the best runs, bare and in wrapper mode, on a runtime that takes no time."""
+    best = {False: {}, True: {}}
+    for _ in range(3):
+        for profiled in best:
+            run = run_one(profiled, {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
+            equal("status", run.status, 0)
+            with open(os.path.join(run.dir, "costs")) as f:
+                for name, ns in map(str.split, f):
+                    best[profiled][name] = min(float(ns), best[profiled].get(name, 1e9))
+    return {name: ns - best[False][name] for name, ns in best[True].items()}
 
 
 @timed
 def a_copy_costs_hardly_more():
     """Its bytes, its direction and its call path are counted: 1.2 times a native call, wherever it
     comes from; twenty functions down there is more to compare."""
-    best = {False: {}, True: {}}
-    for _ in range(3):
-        for profiled in best:
-            for name, ns in copy_costs(profiled).items():
-                best[profiled][name] = min(ns, best[profiled].get(name, ns))
-    cost = {name: ns - best[False][name] for name, ns in best[True].items()}
+    cost = added(lambda profiled, env: on_device(["cuda_copy_cost"], profiled, env=env, timeout=60))
     native = cost.pop("native")
     print("   a native call %.1f ns, times that: %s" % (native, ", ".join(
         "%s %.2f" % (name, ns / native) for name, ns in cost.items())))
     for name, ns in cost.items():
         limit = (1.8 if name == "deeper" else 1.3) * native + 2
         check(ns <= limit, "%s costs %.1f ns, a native call %.1f ns" % (name, ns, native))
+
+
+@timed
+def from_python():
+    """Python's own frames are compared, too; the slow way takes 400 ns and more."""
+    cost = added(lambda profiled, env: execute([PYTHON, SUBJECT], profiled, timeout=60,
+                                               env=dict(env, BATTPROF_SAMPLE="off")))
+    print("   from Python a call %.0f ns, a copy %.0f ns, ten functions down %.0f ns"
+          % (cost["call"], cost["copy"], cost["deep"]))
+    check(cost["copy"] < 8 * cost["call"] + 40, "a copy costs %.0f ns, a call %.0f ns"
+          % (cost["copy"], cost["call"]))
 
 
 @timed

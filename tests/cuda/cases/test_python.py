@@ -55,5 +55,5 @@ def add_case(version, python, name, env):
 
 for version, python in pythons.find().items():
     add_case(version, python, "known_again", {})
-    add_case(version, python, "slow_way", {"BATTPROF_CHECK_TRANSFERS": "1"})
+    add_case(version, python, "slow_way", {"BATTPROF_CUDA_HASH": "1"})
 main()

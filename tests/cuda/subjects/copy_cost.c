@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What copies cost on a runtime that takes no time, from several kinds of places, beside a call of a
- * hooked library and a CUDA call that is no copy: nanoseconds of each, the best of many rounds, to
- * the file "costs", a line with the name of each.
+ * What copies cost on a runtime that takes no time, from several kinds of places, beside a call of
+ * a hooked library and a CUDA call that is no copy: nanoseconds of each, the best of many rounds,
+ * to the file "costs", a line with the name of each.
  */
 #include <stddef.h>
 #include <stdio.h>
