@@ -3,7 +3,7 @@
 
 #include "cuda/internal.h"
 
-#define NONE 15u
+#define NONE BP_COPY_NO_ARGUMENT
 #define MEMORY_TYPE 2     /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
 #define INVALID_VALUE 1   /* what the driver says of memory that it does not know: the host's */
 #define KINDS 5           /* of cudaMemcpyKind */
@@ -140,6 +140,24 @@ struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *a
         copy = by_layout(&layouts[shape], arguments);
     copy.bytes = copy.width * copy.height * copy.depth;
     return copy;
+}
+
+static const struct layout *layout_of(unsigned class) {
+    unsigned shape = (class - BP_CUDA_FIRST_COPY) / 2;
+    return bp_cuda_is_copy(class) && shape < sizeof layouts / sizeof *layouts ? &layouts[shape]
+                                                                              : NULL;
+}
+
+uint32_t bp_cuda_copy_stub(unsigned class) {
+    const struct layout *layout = layout_of(class);
+    if (!layout || layout->direction == BP_COPY_BY_ADDRESS)
+        return 0;
+    return bp_copy_stub(layout->width, layout->height, layout->kind);
+}
+
+int bp_cuda_copy_direction(unsigned class, uint32_t kind) {
+    const struct layout *layout = layout_of(class);
+    return layout->kind == NONE ? layout->direction : direction_of_kind(kind);
 }
 
 /* 1 the device's, 0 the host's, -1 not known. A copy has succeeded: if there is a driver, it is

@@ -26,6 +26,9 @@ struct bp_cuda_copy {
 };
 
 struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *arguments);
+/* As bp_source.copy_kind has it; and the direction of a copy that has one of these stubs. */
+uint32_t bp_cuda_copy_stub(unsigned class);
+int bp_cuda_copy_direction(unsigned class, uint32_t kind);
 /* After the call, when the driver can be asked about addresses: BY_ADDRESS becomes a direction. */
 void bp_cuda_copy_resolve(struct bp_cuda_copy *copy);
 /* The host's side of a copy up or down. */

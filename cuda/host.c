@@ -102,11 +102,11 @@ void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
 void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const struct bp_copy *copy,
                     uint64_t now, struct bp_copy_sums *to) {
     struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->source;
-    const struct bp_registers arguments = {.rdx = copy->bytes, .rcx = copy->kind};
-    struct bp_open_call call = {.begin = entry->start,
-                                .node = ((const struct bp_node *)entry->node)->index,
-                                .class = copy->tag,
-                                .copy = bp_cuda_copy_of(copy->tag, &arguments)};
+    struct bp_open_call call = {
+        .begin = entry->start,
+        .node = ((const struct bp_node *)entry->node)->index,
+        .class = copy->tag,
+        .copy = {.bytes = copy->bytes, .direction = bp_cuda_copy_direction(copy->tag, copy->kind)}};
     const struct bp_host_sums *sums = own ? add_copy(own, &call, entry, now) : NULL;
     to->direction = call.copy.direction;
     if (sums) {

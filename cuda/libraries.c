@@ -117,31 +117,13 @@ static int is_plain(unsigned class) {
     return !bp_cuda_is_copy(class) && !(bp_cuda.hash && class == BP_CUDA_SYNC);
 }
 
-/* Which argument is the size of a copy of one row, and which tells its direction. */
-static uint32_t copy_kind(unsigned class) {
-    switch (class) {
-    case BP_CUDA_COPY_KIND:
-    case BP_CUDA_COPY_KIND_ASYNC:
-        return BP_STUB_COPY | BP_STUB_TOLD;
-    case BP_CUDA_COPY_H2D:
-    case BP_CUDA_COPY_H2D_ASYNC:
-    case BP_CUDA_COPY_D2H:
-    case BP_CUDA_COPY_D2H_ASYNC:
-    case BP_CUDA_COPY_D2D:
-    case BP_CUDA_COPY_D2D_ASYNC:
-        return BP_STUB_COPY;
-    default:
-        return 0;
-    }
-}
-
 static struct bp_source source = {
     .alone = alone,
     .match = match,
     .wraps = wraps,
     .wrap_count = sizeof wraps / sizeof *wraps,
     .func_flags = BP_FUNC_CUDA,
-    .copy_kind = copy_kind,
+    .copy_kind = bp_cuda_copy_stub,
     .enter = bp_cuda_enter,
     .leave = bp_cuda_leave,
     .copied = bp_host_copied,

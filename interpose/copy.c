@@ -3,6 +3,43 @@
 #include "interpose/sample/tables.h"
 #include "profile/clock.h"
 
+/* The arguments of cudaMemcpy and the like: the third is the size, the fourth may be the direction.
+ */
+#define PLAIN_SIZE 2
+#define PLAIN_KIND 3
+
+struct bp_copy_places bp_copy_places[BP_COPY_SHAPES];
+
+/* Where the stub parks an argument, or its caller put it. */
+static int8_t place_of_argument(unsigned number) {
+    static const int8_t parked[] = {0, 0, -16, -24, -BP_COPY_R8, -BP_COPY_R9};
+    if (number == BP_COPY_NO_ARGUMENT)
+        return -BP_COPY_ONE;
+    return number < sizeof parked ? parked[number] : (int8_t)(8 * (number - 5));
+}
+
+static unsigned shape_of(struct bp_copy_places places) {
+    for (unsigned shape = 1; shape < BP_COPY_SHAPES; shape++) {
+        struct bp_copy_places *known = &bp_copy_places[shape];
+        if (!known->width)
+            *known = places;
+        if (known->width == places.width && known->height == places.height &&
+            known->kind == places.kind)
+            return shape;
+    }
+    return 0;
+}
+
+uint32_t bp_copy_stub(unsigned width, unsigned height, unsigned kind) {
+    uint32_t stub = BP_STUB_COPY | (kind == BP_COPY_NO_ARGUMENT ? 0 : BP_STUB_TOLD);
+    if (width == PLAIN_SIZE && height == BP_COPY_NO_ARGUMENT &&
+        (kind == PLAIN_KIND || kind == BP_COPY_NO_ARGUMENT))
+        return stub;
+    unsigned shape = shape_of((struct bp_copy_places){
+        place_of_argument(width), place_of_argument(height), place_of_argument(kind), 0});
+    return shape ? stub | BP_STUB_SHAPE(shape) : 0;
+}
+
 void bp_source_know_copies(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     if (!local->copies && !local->copies_off)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies by calls (target, source, bytes, ...) with the direction in the fourth argument or in the
- * function's name, which return 0 if all is well. One that is like one before, by the same call
- * path and of about the same size, takes what a call of any function takes, some comparisons before
- * it and some additions after it, all in stub_copy.S: one sample counts all that are alike
- * (BP_SAMPLE_COPIES). Others are counted here, and told to their source.
+ * Copies by calls whose size is in one argument or the product of two, with the direction in
+ * another one or in the function's name, which return 0 if all is well. One that is like one
+ * before, by the same call path and of about the same size, takes what a call of any function
+ * takes, some comparisons before it and some additions after it, all in stub_copy.S: one sample
+ * counts all that are alike (BP_SAMPLE_COPIES). Others are counted here, and told to their source.
  */
 #ifndef BP_INTERPOSE_COPY_H
 #define BP_INTERPOSE_COPY_H
@@ -26,6 +26,11 @@ _Static_assert(BP_STUB_COPY & 1, "addresses are even");
 #define BP_COPY_FIRST 32
 #define BP_COPY_RBX 40
 #define BP_COPY_RBP 48
+#define BP_COPY_SIZE 56
+#define BP_COPY_KIND 64
+#define BP_COPY_R8 72
+#define BP_COPY_R9 80
+#define BP_COPY_ONE 88
 
 /* What stub_copy.S keeps on the stack while such a call is closed in C: the caller's registers and
  * the result. */
@@ -106,6 +111,15 @@ static inline void bp_copies_give_up(struct bp_local *local) {
     local->copies_off = 1;
     local->copies = NULL;
 }
+
+/* For the stub, by shape: how far from its stack pointer the arguments are that tell the size,
+ * which is their product, and the direction. The first shape is plain: its places are never looked
+ * up. */
+struct bp_copy_places {
+    int8_t width, height, kind, unused;
+};
+#define BP_COPY_SHAPES 16
+extern struct bp_copy_places bp_copy_places[BP_COPY_SHAPES] __attribute__((visibility("hidden")));
 
 /* Called by the stub: close the call of a copy that is not like one before, or is rare in another
  * way; as bp_thread_leave. */

@@ -56,6 +56,15 @@ int main(void) {
     PRINT("COPY_FIRST", BP_COPY_FIRST);
     PRINT("COPY_RBX", BP_COPY_RBX);
     PRINT("COPY_RBP", BP_COPY_RBP);
+    PRINT("COPY_SIZE", BP_COPY_SIZE);
+    PRINT("COPY_KIND", BP_COPY_KIND);
+    PRINT("COPY_R8", BP_COPY_R8);
+    PRINT("COPY_R9", BP_COPY_R9);
+    PRINT("COPY_ONE", BP_COPY_ONE);
+    PRINT("PLACES_WIDTH", offsetof(struct bp_copy_places, width));
+    PRINT("PLACES_HEIGHT", offsetof(struct bp_copy_places, height));
+    PRINT("PLACES_KIND", offsetof(struct bp_copy_places, kind));
+    PRINT("PLACES_SIZE", sizeof(struct bp_copy_places));
     PRINT("KNOWN_KEY", offsetof(struct bp_copy_known, key));
     PRINT("KNOWN_NODE", offsetof(struct bp_copy_known, node));
     PRINT("KNOWN_GENERATION", offsetof(struct bp_copy_known, generation));

@@ -80,8 +80,8 @@ struct bp_source {
     uint16_t func_flags; /* of its functions in the profile */
     /* 1 for a tag of which the source is not told: as calls of any library. NULL: of all. */
     int (*is_plain)(unsigned tag);
-    /* BP_STUB_COPY for a tag whose calls are copies as interpose/copy.h has them, with TOLD where
-     * the fourth argument tells the direction; else 0. NULL: of all. */
+    /* What bp_copy_stub says for a tag whose calls are copies as interpose/copy.h has them; else 0.
+     * NULL: of all. */
     uint32_t (*copy_kind)(unsigned tag);
     /* The call is open, `entry` its place; its time begins when this returns. */
     void (*enter)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
@@ -101,6 +101,12 @@ struct bp_source {
  * one stack per call path and direction; what counts it, or NULL. */
 struct bp_sample *bp_source_site(struct bp_thread *thread, const struct bp_entry *entry,
                                  uint64_t bytes, int direction);
+
+/* From `copy_kind`: which arguments, counted from 0 and not the first two, are the size of a copy
+ * in bytes, or its width and height, and which one tells the direction, as cudaMemcpyKind has it.
+ */
+#define BP_COPY_NO_ARGUMENT 15u
+uint32_t bp_copy_stub(unsigned width, unsigned height, unsigned kind);
 
 /* From `leave`, of a source that has `copied`: from now on this thread's copies can be known again.
  */

@@ -123,8 +123,11 @@ bp_stub_left:						/* eax = 1: the entry may be used again */
 	.type	enter_slow, @function
 enter_slow:
 	.cfi_startproc
-	cmpb	$STUB_KIND_COPY, STUB_KIND(%r11)
-	je	bp_stub_enter_copy
+	movzbl	STUB_KIND(%r11), %r10d
+	sub	$STUB_KIND_COPY, %r10d
+	jz	bp_stub_enter_copy
+	test	$15, %r10d
+	jz	bp_stub_enter_shape			/* a copy, too, that is not plain */
 	.globl	bp_stub_slow_call
 	.hidden	bp_stub_slow_call
 bp_stub_slow_call:

@@ -14,20 +14,30 @@
 	.text
 
 /* The stack while bp_copy_find runs: four registers, and what is parked. */
-#define ASK_SIZE 96
+#define ASK_SIZE 144
 
-/* A copy, of which r9 is the node, r10 the thread; its third and fourth argument are parked.
+/* The arguments that are in registers that ENTER uses, the size and the direction. */
+.macro PARK
+	mov	%rdx, -16(%rsp)
+	mov	%rcx, -24(%rsp)
+	mov	STUB_KIND(%r11), %eax
+	sar	$31, %eax				/* whether an argument ... */
+	and	%ecx, %eax				/* ... tells the direction */
+	mov	%rdx, -COPY_SIZE(%rsp)
+	mov	%eax, -COPY_KIND(%rsp)
+copy_parked:
+.endm
+
+/* A copy, of which r9 is the node, r10 the thread; its size and direction are parked.
  * rax = the struct bp_copy_known that it is like, but perhaps for its path. Where to look follows
  * from what the caller gave, and not from the node: waiting for that would take 3 ns more. Of the
  * ring at that place the one that was found last comes first. */
 .macro FIND_KNOWN
 	mov	%rbx, -COPY_RBX(%rsp)
 	mov	%rbp, -COPY_RBP(%rsp)
-	bsr	-16(%rsp), %rcx				/* the bytes */
-	jz	copy_new				/* there are none */
-	mov	STUB_KIND(%r11), %eax
-	sar	$31, %eax				/* whether the fourth argument ... */
-	and	-24(%rsp), %eax				/* ... is the direction */
+	bsr	-COPY_SIZE(%rsp), %rcx
+	jz	copy_new				/* it has none */
+	mov	-COPY_KIND(%rsp), %eax
 	mov	%rcx, %rdx
 	shl	$COPY_SIZE_SHIFT, %rdx
 	add	%rax, %rdx
@@ -76,10 +86,11 @@
 	jnz	copy_call
 	COMPARE_PATH copy_other_path
 copy_known:
-	mov	-16 - 8(%rsp), %rdx			/* the bytes */
+	mov	-COPY_SIZE - 8(%rsp), %rdx
 	mov	%rdx, KNOWN_BYTES(%r9)
 copy_call:
 	mov	-24 - 8(%rsp), %rcx
+	mov	-COPY_R9 - 8(%rsp), %r9			/* it is an argument if it was parked */
 .endm
 
 /* It took rax, and its result is esi. */
@@ -184,10 +195,10 @@ copy_next_path:
 	mov	%r9, ENTRY_SOURCE(%rbx)
 	jmp	copy_known
 copy_ask:						/* r10 = the first of the ring */
-	mov	-16 - 8(%rsp), %rdx
+	mov	-COPY_SIZE - 8(%rsp), %rdx
 	lea	-ASK_SIZE(%rsp), %rsp			/* beyond what is parked */
 	.cfi_def_cfa_offset ASK_SIZE + 8
-	.cfi_escape 0x16, 7, 3, 0x77, ASK_SIZE | 0x80, 0	/* rsp = rsp + ASK_SIZE		*/
+	.cfi_escape 0x16, 7, 3, 0x77, ASK_SIZE & 0x7f | 0x80, ASK_SIZE >> 7	/* rsp = rsp + ASK_SIZE */
 	mov	%rdi, (%rsp)
 	mov	%rsi, 8(%rsp)
 	mov	%r8, 16(%rsp)
@@ -229,11 +240,11 @@ copy_new:
 	je	bail_copy
 	mov	$1, %eax
 	testb	$STUB_KIND_TOLD, STUB_KIND + 3(%r11)
-	cmovnz	-24(%rsp), %eax
+	cmovnz	-COPY_KIND(%rsp), %eax
 	lea	-1(%rax), %ecx
 	cmp	$COPY_KINDS - 1, %ecx
 	ja	bail_copy
-	mov	-16(%rsp), %rdx
+	mov	-COPY_SIZE(%rsp), %rdx
 	mov	%rdx, %rcx
 	shr	$COPY_BITS, %rcx
 	jnz	bail_copy
@@ -245,7 +256,33 @@ copy_new:
 bail_copy:
 	mov	-16(%rsp), %rdx
 	mov	-24(%rsp), %rcx
+	mov	-COPY_R9(%rsp), %r9
 	jmp	bp_stub_slow_call
+
+/* A copy that is not plain, r10 is 16 times its shape: its size and direction are elsewhere. */
+	.globl	bp_stub_enter_shape
+	.hidden	bp_stub_enter_shape
+bp_stub_enter_shape:
+	mov	%rdx, -16(%rsp)
+	mov	%rcx, -24(%rsp)
+	mov	%r8, -COPY_R8(%rsp)
+	mov	%r9, -COPY_R9(%rsp)
+	movq	$1, -COPY_ONE(%rsp)
+	shr	$4, %r10d
+	lea	bp_copy_places(%rip), %rdx
+	lea	(%rdx, %r10, PLACES_SIZE), %rdx
+	movsbq	PLACES_WIDTH(%rdx), %rax
+	movsbq	PLACES_HEIGHT(%rdx), %rcx
+	movsbq	PLACES_KIND(%rdx), %rdx
+	mov	(%rsp, %rax), %rax
+	imul	(%rsp, %rcx), %rax
+	jo	bail_copy
+	mov	%rax, -COPY_SIZE(%rsp)
+	mov	STUB_KIND(%r11), %eax
+	sar	$31, %eax
+	and	(%rsp, %rdx), %eax
+	mov	%eax, -COPY_KIND(%rsp)
+	jmp	copy_parked
 	.cfi_endproc
 	.size	bp_stub_enter_copy, . - bp_stub_enter_copy
 

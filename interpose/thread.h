@@ -34,12 +34,14 @@ enum bp_stub_kind {
 /* The kind of a stub says in its upper bits whose it is: the source, counted from 1, and the
  * source's tag for the function. Of no source (0) the tag is what the profile says of the function:
  * its flags. */
-#define BP_STUB_KIND(kind) ((kind)&0xffu)
+#define BP_STUB_KIND(kind) ((kind)&0xfu)
 #define BP_STUB_OF_SOURCE(kind, source, tag) ((kind) | (source) << 8 | (tag) << 16)
 #define BP_STUB_SOURCE_OF(kind) ((kind) >> 8 & 0xffu)
 #define BP_STUB_TAG(kind) ((kind) >> 16)
-/* In the tag of a COPY: the fourth argument tells the direction. */
+/* In the tag of a COPY: an argument tells the direction. Beside the kind: which one, and which tell
+ * the size. */
 #define BP_STUB_TOLD 0x80000000u
+#define BP_STUB_SHAPE(shape) ((shape) << 4)
 
 /* What a stub knows; bp_stubs[i] goes with bp_stubs_fast + 16 i and bp_stubs_slow + 16 i. */
 struct bp_stub {

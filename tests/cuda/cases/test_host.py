@@ -144,6 +144,36 @@ def known_again():
 
 
 @case
+def shapes_known_again():
+    """Copies whose size is another argument, or two."""
+    env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
+    run = on_device(["cuda_shapes"], env=env)
+    fine(run)
+    report = run.report()
+    found = {}
+    for site in report["copy_sites"]:
+        key = site["call"], site["direction"]
+        count, size = found.get(key, (0, 0))
+        found[key] = count + site["count"], size + site["bytes"]
+    rows = [100 * (10 + i % 10) for i in range(3000)]
+    equal("copies", found, {
+        ("cudaMemcpy2D", "h2d"): (5000, sum(rows) - sum(rows[::3]) + 3000 * 1000 * (1 << 20)),
+        ("cudaMemcpy2D", "d2h"): (1000, sum(rows[::3])),
+        ("cudaMemcpy2DAsync", "h2d"): (3000, 3000 * 16),
+        ("cudaMemcpyToSymbol", "h2d"): (3000, 3000 * 21),
+        ("cudaMemcpyFromSymbolAsync", "d2h"): (3000, 3000 * 22),
+        ("cudaMemcpyPeerAsync", "p2p"): (3000, 3000 * 23),
+        ("cudaMemcpyToArray", "h2d"): (3000, 3000 * 24),
+        ("cudaMemcpy2DFromArrayAsync", "d2h"): (3000, 3000 * 25),
+    })
+    equal("places", len(report["copy_sites"]), 9)
+    for direction, transfer in report["transfers"].items():
+        equal(direction, (transfer["count"], transfer["bytes"]),
+              tuple(map(sum, zip(*(sums for (_, d), sums in found.items() if d == direction)))
+                    ) or (0, 0))
+
+
+@case
 def hard_to_know_again():
     """Signal handlers copy between any two instructions, from thousands of places, while objects
     are unloaded: every copy is counted once, in one size, those of the program by their path. The

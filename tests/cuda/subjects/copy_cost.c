@@ -13,10 +13,13 @@
 #define CALLS 5000
 #define ROUNDS 200
 #define SIZES 14
+#define STREAM ((void *)7)
 
 enum { TO_DEVICE = 1 };
 
 int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
+int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                      size_t width, size_t height, int kind, void *stream);
 int cudaStreamQuery(void *stream);
 
 static char memory[64];
@@ -52,6 +55,13 @@ static double copy_sizes(void) {
     double begin = now_ns();
     for (int i = 0; i < CALLS; i++)
         cudaMemcpyAsync(memory, memory, (size_t)64 << i % SIZES, TO_DEVICE, NULL);
+    return (now_ns() - begin) / CALLS;
+}
+
+static double copy_pitched(void) {
+    double begin = now_ns();
+    for (int i = 0; i < CALLS; i++)
+        cudaMemcpy2DAsync(memory, 9, memory, 10, 8, 8, TO_DEVICE, STREAM);
     return (now_ns() - begin) / CALLS;
 }
 
@@ -100,6 +110,7 @@ static const struct {
     {"native", native},         {"call", query},          {"copy", copy},
     {"sizes", copy_sizes},      {"turns", copy_by_turns}, {"nested", nested_1},
     {"nested_twice", nested_2}, {"deep", deep_10},        {"deeper", deep_20},
+    {"pitched", copy_pitched},
 };
 #define PLACES (sizeof places / sizeof *places)
 
