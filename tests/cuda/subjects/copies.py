@@ -11,8 +11,11 @@ cuda = ctypes.CDLL("libcudart.so.12")
 copy_async = cuda.cudaMemcpyAsync
 copy_async.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
                        ctypes.c_void_p]
+copy_2d_async = cuda.cudaMemcpy2DAsync
+copy_2d_async.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t,
+                          ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p]
 memory = ctypes.create_string_buffer(4096)
-TO_DEVICE = 1
+TO_DEVICE, STREAM = 1, 7
 want = {}
 lock = threading.Lock()
 
@@ -26,7 +29,12 @@ def copy(size):
     with lock:
         count, total = want.get(";".join(path), (0, 0))
         want[";".join(path)] = count + 1, total + size
-    assert copy_async(memory, memory, size, TO_DEVICE, None) == 0
+    if size % 2:
+        error = copy_async(memory, memory, size, TO_DEVICE, None)
+    else:  # which fails if an argument is lost
+        width = size // 2
+        error = copy_2d_async(memory, width + 1, memory, width + 2, width, 2, TO_DEVICE, STREAM)
+    assert error == 0
 
 
 def by_turns(times):
