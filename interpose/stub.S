@@ -110,8 +110,10 @@ bp_stub_left:						/* eax = 1: the entry may be used again */
 	test	%eax, %eax
 	jnz	return_from_entry
 	push	ENTRY_RET(%rbx)
-	mov	ENTRY_RBX(%rbx), %rbx
 	CFI_AT_ENTRY
+	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
+	mov	ENTRY_RBX(%rbx), %rbx
+	.cfi_same_value 3
 	mov	%rsi, %rax
 	mov	%rdi, %rdx
 	ret
