@@ -92,16 +92,18 @@ inner_call0:						/* of a function that is open further out */
 leave_extreme:
 	add	ENTRY_START(%rbx), %rax
 leave_odd:
-	push	%rsi
-	push	%rdi
+	lea	-16(%rsp), %rsp
 	.cfi_def_cfa_offset 24
 	.cfi_escape 0x16, 7, 2, 0x77, 16		/* rsp = rsp + 16		*/
+	mov	%rsi, 8(%rsp)
+	mov	%rdi, (%rsp)
 	mov	%rsi, %rdx				/* the result */
 	mov	%rbx, %rdi
 	mov	%rax, %rsi
 	call	bp_thread_leave				/* 1: the entry may be used again */
-	pop	%rdi
-	pop	%rsi
+	mov	(%rsp), %rdi
+	mov	8(%rsp), %rsi
+	lea	16(%rsp), %rsp
 	CFI_IN_ENTRY
 	.globl	bp_stub_left
 	.hidden	bp_stub_left

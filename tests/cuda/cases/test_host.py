@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Copies without device records, because they were not asked for or cannot be had: directions, bytes
 and contents are those of the device's own log, whichever way a copy is told."""
+import re
 import subprocess
 
 from device import QUICK, fine, on_device, says, timed, whole
@@ -171,6 +172,15 @@ def shapes_known_again():
         equal(direction, (transfer["count"], transfer["bytes"]),
               tuple(map(sum, zip(*(sums for (_, d), sums in found.items() if d == direction)))
                     ) or (0, 0))
+
+
+@case
+def unwound_at_every_instruction():
+    """A sample, an exception of a handler or a debugger may come at any of the stubs'."""
+    run = on_device(["cuda_steps"], env={"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
+    equal("status", run.status, 0)
+    found = re.fullmatch(rb"(\d+) instructions, 0 wrong", run.stdout.strip())
+    check(found and int(found.group(1)) > 5000, "stdout: %r" % run.stdout)
 
 
 @case
