@@ -27,10 +27,12 @@ static struct {
     struct bp_config config;
     uint64_t fork_mask; /* signals while the lock is held over fork */
     int ended;
+    int quick_status; /* what quick_exit was called with */
 } state;
 
 static struct {
     void (*_exit)(int);
+    void (*quick_exit)(int);
     pid_t (*_Fork)(void);
 } real;
 
@@ -217,6 +219,16 @@ static void wrap__exit(int status) {
     real._exit(status);
 }
 
+/* quick_exit calls its own list of functions, of which ours is the last, and tells them nothing. */
+static void wrap_quick_exit(int status) {
+    state.quick_status = status;
+    real.quick_exit(status);
+}
+
+static void after_quick_exit(void) {
+    at_exit(state.quick_status, NULL);
+}
+
 /* The busy threads of this image, to come back if exec fails. */
 int bp_process_leave_for_exec(void) {
     if ((int32_t)BP_SYS0(SYS_getpid) != bp_process.pid || !bp_process.on)
@@ -328,6 +340,7 @@ static pid_t wrap__Fork(void) {
 
 static const struct bp_wrap wraps[] = {
     BP_WRAP(_exit),
+    BP_WRAP(quick_exit),
     BP_WRAP(_Fork),
 };
 
@@ -341,4 +354,5 @@ void bp_process_init(void) {
     bp_kill_init();
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     on_exit(at_exit, NULL);
+    at_quick_exit(after_quick_exit);
 }

@@ -207,7 +207,8 @@ static const char *state_name(const struct bp_model_process *process) {
         return "running";
     if (process->profile->header.state == BP_EXECED)
         return "execed";
-    return process->killed ? "killed" : "exited";
+    bool exited = process->exit_status >= 0 && !process->signal; /* or whoever reaped it says so */
+    return process->killed && !exited ? "killed" : "exited";
 }
 
 static json_t *make_processes(const struct bp_model *model) {

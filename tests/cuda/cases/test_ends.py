@@ -43,6 +43,14 @@ def exit_while_others_call():
 def _exit():
     run, report = device("_exit", 4)
     equal("copies", report["transfers"]["h2d"]["count"], 12)
+    check("untimed" not in report["transfers"]["h2d"], "copies without device time")
+
+
+@case
+def quick_exit():
+    run, report = device("quick_exit", 4)
+    equal("copies", report["transfers"]["h2d"]["count"], 12)
+    check("untimed" not in report["transfers"]["h2d"], "copies without device time")
 
 
 @timed

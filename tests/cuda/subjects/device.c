@@ -418,6 +418,13 @@ static void leave_by__exit(void) {
     _exit(4);
 }
 
+static void leave_by_quick_exit(void) {
+    pinned();
+    printf("ok\n");
+    fflush(stdout);
+    quick_exit(4);
+}
+
 static void killed(void) {
     double end = now_ms() + 2500;
     while (now_ms() < end)
@@ -506,6 +513,7 @@ static const struct {
     {"fork", fork_child},
     {"in-flight", in_flight},
     {"_exit", leave_by__exit},
+    {"quick_exit", leave_by_quick_exit},
     {"killed", killed},
     {"launches", launches},
     {"unseen", unseen},

@@ -19,6 +19,8 @@ def every_exit():
     """_exit, quick_exit and a bare exit_group."""
     run, report = counted([subject(PROGRAM), "exits"])
     equal("files", len(run.files()), 4)
+    ends = sorted((p["state"], p["exit_status"] or 0) for p in report["process_list"])
+    equal("ends", ends, [("exited", 0), ("exited", 4), ("exited", 5), ("exited", 6)])
 
 
 @case
