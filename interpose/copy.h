@@ -26,11 +26,9 @@ _Static_assert(BP_STUB_COPY & 1, "addresses are even");
 #define BP_COPY_FIRST 32
 #define BP_COPY_RBX 40
 #define BP_COPY_RBP 48
-#define BP_COPY_SIZE 56
-#define BP_COPY_KIND 64
-#define BP_COPY_R8 72
-#define BP_COPY_R9 80
-#define BP_COPY_ONE 88
+#define BP_COPY_R8 56
+#define BP_COPY_R9 64
+#define BP_COPY_ONE 72
 
 /* What stub_copy.S keeps on the stack while such a call is closed in C: the caller's registers and
  * the result. */
