@@ -123,7 +123,7 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
         e->child = 0;
-        e->source = 0; /* its library's threads and records are the parent's */
+        e->source = bp_source_over(e->source); /* its library's records are the parent's */
         e->parent = behind_alias(thread, e->parent);
     }
     bp_copies_forget(local); /* they are counted in the parent's file */

@@ -135,7 +135,7 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
 static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                       const uint64_t *result) {
     uint32_t kind = (uint32_t)entry->source;
-    entry->source = 0;
+    entry->source = bp_source_over(entry->source);
     if (BP_STUB_KIND(kind) != BP_STUB_SOURCE)
         return; /* a copy that did not return: nothing is known of it */
     bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->leave(thread, entry, BP_STUB_TAG(kind), now, result);

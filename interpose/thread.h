@@ -51,6 +51,12 @@ struct bp_stub {
 };
 _Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
 
+/* bp_entry.source of a call that its source is told no more of. The stub of a copy, interrupted
+ * before it looks there, would take 0 for an address: it finds a copy of no bytes. */
+static inline uint64_t bp_source_over(uint64_t source) {
+    return source && BP_STUB_KIND(source) != BP_STUB_SOURCE ? BP_STUB_COPY : 0;
+}
+
 /* (node, function) -> node of the call. The stub looks in a direct-mapped table of these; one that
  * lost its place is kept in its neighbour's, on the same cache line, for those who look there. */
 struct bp_edge {

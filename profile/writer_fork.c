@@ -56,8 +56,15 @@ static void detach_all(struct bp_writer *writer, uint32_t thread) {
     detach(writer->header, BP_PAGE);
     writer->header->flags |= BP_LOST_DISK;
     for (struct bp_chunk *chunk = writer->chunks; chunk; chunk = (void *)chunk->links[0])
-        if (kept_after_fork(chunk, thread) || is_of_devices(chunk))
+        if (kept_after_fork(chunk, thread) || is_of_devices(chunk) || is_of_samples(chunk))
             detach(chunk, chunk->size);
+}
+
+/* The parent's samples are none of ours, but a call that the fork came in between may count there
+ * yet: nothing is left at the same addresses. */
+static void empty(void *memory, uint64_t size) {
+    BP_SYS6(SYS_mmap, memory, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+            -1, 0);
 }
 
 static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
@@ -67,6 +74,8 @@ static void drop_chunk(struct bp_writer *writer, struct bp_chunk *chunk) {
         writer->open[chunk->kind] = NULL;
     if (is_of_devices(chunk))
         detach(chunk, chunk->size); /* the collector may hold pointers to its items */
+    else if (is_of_samples(chunk))
+        empty(chunk, chunk->size);
     else
         BP_SYS2(SYS_munmap, chunk, chunk->size);
 }

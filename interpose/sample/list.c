@@ -55,8 +55,9 @@ static int grow_file(struct bp_list *list, const struct bp_thread *thread) {
     if (list->chunk_count == BP_LIST_CHUNKS)
         return 0;
     uint64_t mask = bp_lock(&bp_process.lock);
-    struct bp_chunk *chunk =
-        bp_writer_chunk(&bp_process.writer, list->kind, thread->index, list->count, items);
+    struct bp_chunk *chunk = NULL;
+    if (!list->closed)
+        chunk = bp_writer_chunk(&bp_process.writer, list->kind, thread->index, list->count, items);
     bp_unlock(&bp_process.lock, mask);
     if (chunk)
         list->chunks[list->chunk_count++] = chunk;
@@ -101,4 +102,8 @@ void bp_list_reset(struct bp_list *list) {
     list->chunk_count = 0;
     for (uint32_t i = 0; list->slots && i <= list->mask; i++)
         list->slots[i] = 0;
+}
+
+void bp_list_close(struct bp_list *list) {
+    list->closed = 1;
 }

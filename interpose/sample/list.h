@@ -21,6 +21,7 @@ struct bp_list {
     uint32_t *slots; /* index + 1, open addressing */
     struct bp_chunk *chunks[BP_LIST_CHUNKS];
     uint32_t chunk_count;
+    uint32_t closed;
 };
 
 /* The item that begins with `key`, a new one if need be, the rest of it zero. NULL when there are
@@ -30,5 +31,8 @@ void *bp_list_get(struct bp_list *list, const struct bp_thread *thread, const vo
 
 /* Forget all: in a forked child, whose file begins without them. */
 void bp_list_reset(struct bp_list *list);
+
+/* From now on there is room for nothing. In a forked child, too, where its items are empty. */
+void bp_list_close(struct bp_list *list);
 
 #endif

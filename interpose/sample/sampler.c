@@ -126,9 +126,7 @@ static void renew_record(void) {
 void bp_sampler_after_fork_child(void) {
     renew_record();
     if (bp_self) {
-        struct bp_local *local = (struct bp_local *)bp_self->local;
-        if (local->stack)
-            bp_stack_reset(local->stack);
+        bp_stack_after_fork(bp_self);
         bp_timer_after_fork(bp_self);
     }
 }

@@ -36,13 +36,25 @@ void bp_stack_leave(struct bp_thread *thread) {
     local_of(thread)->stack_busy = 0;
 }
 
-void bp_stack_reset(struct bp_stack *stack) {
+static void reset(struct bp_stack *stack) {
     bp_list_reset(&stack->frames);
     bp_list_reset(&stack->samples);
     for (unsigned i = 0; i < BP_SITES; i++)
         stack->sites[i].key = 0;
     for (unsigned i = 0; i < BP_TRAILS; i++)
         stack->trails[i].count = 0;
+}
+
+void bp_stack_after_fork(struct bp_thread *thread) {
+    struct bp_local *local = local_of(thread);
+    if (local->stack && local->stack_busy) {
+        /* A signal handler forked: what it interrupted goes on with it, and finds no room. */
+        bp_list_close(&local->stack->frames);
+        bp_list_close(&local->stack->samples);
+        local->stack = NULL;
+    } else if (local->stack) {
+        reset(local->stack);
+    }
 }
 
 static void emit(struct bp_stack *stack, const struct bp_place *place) {

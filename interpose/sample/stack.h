@@ -32,7 +32,7 @@ struct bp_stack {
 };
 
 /* In a forked child: as if there had been no sample yet. */
-void bp_stack_reset(struct bp_stack *stack);
+void bp_stack_after_fork(struct bp_thread *thread);
 
 /* The thread's; NULL without memory, or while it is in use. Give it back with bp_stack_leave. */
 struct bp_stack *bp_stack_enter(struct bp_thread *thread);

@@ -184,6 +184,17 @@ def unwound_at_every_instruction():
 
 
 @case
+def forked_at_every_instruction():
+    """By a signal handler, as far as the stubs are concerned: the child goes on in the middle of a
+    copy that is the parent's. Every third one has to do."""
+    run = on_device(["cuda_steps", "fork"], timeout=60,
+                    env={"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
+    equal("status", run.status, 0)
+    found = re.fullmatch(rb"(\d+) instructions, 0 wrong", run.stdout.strip())
+    check(found and int(found.group(1)) > 300, "stdout: %r" % run.stdout)
+
+
+@case
 def hard_to_know_again():
     """Signal handlers copy between any two instructions, from thousands of places, while objects
     are unloaded: every copy is counted once, in one size, those of the program by their path. The
