@@ -42,6 +42,7 @@ struct bp_layout {
 #define BP_LAYOUT_TYPE 8        /* of an object */
 #define BP_LAYOUT_SIZE 16       /* of a bytes object, and of a text in characters */
 #define BP_LAYOUT_BYTES 32      /* of a bytes object */
+#define BP_LAYOUT_TEXT_HASH 24  /* -1 until somebody asks */
 #define BP_LAYOUT_TEXT_STATE 32 /* bits: kind 2..4, compact 5, ASCII 6 */
 
 extern const struct bp_layout bp_layouts[] __attribute__((visibility("hidden")));

@@ -131,26 +131,56 @@ static int readable(struct bp_safe *safe, uint64_t address, uint64_t size) {
     return !safe || bp_safe_range(safe, address, size);
 }
 
-/* How long a text is, and its last bytes. */
-static uint64_t end_of_text(const struct bp_layout *layout, struct bp_safe *safe, uint64_t text) {
+/* Of a text of more than a byte a character the last eight, or as many as there are. */
+static __attribute__((noinline)) uint64_t end_of_wide(struct bp_safe *safe, uint64_t begin,
+                                                      uint64_t size, uint64_t most) {
+    uint64_t hash = size, part;
+    for (uint64_t at = size > most ? size - most : 0; at + sizeof part <= size; at += sizeof part) {
+        if (!readable(safe, begin + at, sizeof part))
+            break;
+        __builtin_memcpy(&part, (const void *)(begin + at), sizeof part);
+        hash = bp_mix(hash, part);
+    }
+    return hash;
+}
+
+/* How long a text is, and its last characters; those of a subclass of str are elsewhere. */
+static inline __attribute__((always_inline)) uint64_t
+end_of_text(const struct bp_layout *layout, struct bp_safe *safe, uint64_t text) {
     if (!readable(safe, text, layout->wide + sizeof(uint64_t)))
         return 0;
-    uint32_t bits = *(const uint32_t *)(text + BP_LAYOUT_TEXT_STATE);
-    uint64_t size = word(text, BP_LAYOUT_SIZE) * (bits >> 2 & 7);
+    uint32_t bits = *(const uint32_t *)(text + BP_LAYOUT_TEXT_STATE), kind = bits >> 2 & 7;
+    uint64_t size = word(text, BP_LAYOUT_SIZE) * kind;
     uint64_t begin = text + (bits >> 6 & 1 ? layout->ascii : layout->wide), last = 0;
+    if (!(bits >> 5 & 1))
+        return size;
     if (size < sizeof last) {
         last = word(begin, 0) & ((UINT64_C(1) << 8 * size) - 1);
+    } else if (kind > 1) {
+        return end_of_wide(safe, begin, size, kind * sizeof last);
     } else if (readable(safe, begin + size - sizeof last, sizeof last)) {
         __builtin_memcpy(&last, (const void *)(begin + size - sizeof last), sizeof last);
     }
     return bp_mix(size, last);
 }
 
+static __attribute__((noinline)) uint64_t end_of_name(const struct bp_layout *layout,
+                                                      struct bp_safe *safe, uint64_t name) {
+    return end_of_text(layout, safe, name);
+}
+
+/* Names that a compiler made have a hash. */
+static uint64_t hash_of_name(const struct bp_layout *layout, struct bp_safe *safe, uint64_t name) {
+    uint64_t hash = readable(safe, name, layout->wide) ? word(name, BP_LAYOUT_TEXT_HASH) : 0;
+    return hash != UINT64_MAX ? hash : end_of_name(layout, safe, name);
+}
+
 /* Code that a program generates is often where the code before it was, and so are its texts: what
  * is written in them tells it apart. */
 static uint64_t check_of(const struct bp_layout *layout, struct bp_safe *safe, uint64_t code) {
     uint64_t file = word(code, layout->filename);
-    uint64_t hash = bp_mix(bp_mix(file, word(code, layout->name)), word(code, layout->table));
+    uint64_t name = word(code, layout->qualname ? layout->qualname : layout->name);
+    uint64_t hash = bp_mix(file ^ hash_of_name(layout, safe, name), word(code, layout->table));
     return bp_mix(hash, *(const uint32_t *)(code + layout->line)) ^ end_of_text(layout, safe, file);
 }
 

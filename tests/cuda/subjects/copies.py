@@ -24,7 +24,8 @@ def copy(size):
     frame, path = sys._getframe(1), ["copy"]
     while frame:
         name = os.path.basename(frame.f_code.co_filename)
-        path.append("%s %s:%d" % (frame.f_code.co_name, name, frame.f_lineno))
+        if type(frame.f_code.co_filename) is str:  # others are not read
+            path.append("%s %s:%d" % (frame.f_code.co_name, name, frame.f_lineno))
         frame = frame.f_back
     with lock:
         count, total = want.get(";".join(path), (0, 0))
@@ -71,6 +72,24 @@ def generated(times):
         exec(compile("copy(16)\n" * 3, "<%d>" % (i % 3), "exec"), {"copy": copy})
         exec(compile("def f():\n copy(16)\nf()", "/tmp/cell_%d.py" % (i % 5), "exec"),
              {"copy": copy})
+        exec(compile("copy(16)", "/tmp/\U0001f600_%d.py" % (i % 3), "exec"), {"copy": copy})
+
+
+def renamed(times):
+    """Names that are freed, too."""
+    names = ["co_name", "co_qualname"][:1 + (sys.version_info >= (3, 11))]
+    for i in range(times):
+        code = (lambda: copy(16)).__code__
+        exec(code.replace(**dict.fromkeys(names, "renamed_%d" % (i * i % 7))))
+
+
+class Name(str):
+    """Its characters are not where those of other texts are."""
+
+
+def from_odd_files(times):
+    for i in range(times):
+        exec(compile("copy(16)", Name("/tmp/%d/%s" % (i, 100000000 * "x")), "exec"), {"copy": copy})
 
 
 def everything():
@@ -79,6 +98,7 @@ def everything():
         down(depth)
     from_c(30)
     generated(30)
+    renamed(60)
 
 
 def on_foreign_thread():
@@ -98,6 +118,7 @@ for thread in threads:
 for thread in threads:
     thread.join()
 on_foreign_thread()
+from_odd_files(3)
 down(300)
 by_turns(20)
 with open("want", "w") as file:
