@@ -181,19 +181,19 @@ static void count_new(struct bp_entry *entry, uint64_t now, const struct bp_copy
                       uint64_t told) {
     struct bp_thread *thread = bp_self;
     struct bp_local *local = (struct bp_local *)thread->local;
-    struct bp_copies *copies = local->copies && !local->copies->busy ? local->copies : NULL;
+    struct bp_copies *copies = local->copies_busy ? NULL : local->copies;
     struct bp_copy copy = {(uint32_t)(told & ~BP_STUB_TOLD) >> 16, kind_of(told), bytes_of(told)};
     struct bp_copy_sums sums = {.direction = -1};
     if (copy.bytes == 0)
         return; /* the device has nothing to do, and no record would tell of it */
     bp_sources[BP_STUB_SOURCE_OF((uint32_t)told) - 1]->copied(thread, entry, &copy, now, &sums);
-    if (copies)
-        copies->busy = 1;
+    if (copies) /* a signal handler may come in between */
+        local->copies_busy = (uint64_t)__builtin_frame_address(0);
     struct bp_sample *sample = bp_site_find(thread, entry, frame, copy.bytes, &sums, copies);
     if (sample)
         learn(local, entry, told, &sums, sample);
     if (copies)
-        copies->busy = 0;
+        local->copies_busy = 0;
 }
 
 static int is_by_words(const struct bp_copy_known *known) {

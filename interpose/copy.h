@@ -88,7 +88,6 @@ struct bp_copy_python {
  * others take the slow way. */
 struct bp_copies {
     uint32_t used;   /* of room */
-    uint32_t busy;   /* one is being learnt; a signal handler may come in between */
     uint64_t bottom; /* where the function that the thread began with is returned to */
     struct bp_trail trail;
     uint32_t python_count; /* 0: there are no Python frames */

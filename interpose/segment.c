@@ -92,6 +92,8 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->key_rounds = 0;
     bp_copies_forget(local);
     local->copies_off = 0;
+    local->copies_busy = 0;
+    local->stack_busy = local->stack_busy ? BP_STACK_LEFT : 0;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;
     thread->lives++;

@@ -383,10 +383,22 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
     return 1;
 }
 
+/* Whether what was interrupted at `at` will not go on: the stack is unwound to `sp`. */
+static int is_left(const struct bp_thread *thread, uint64_t at, uint64_t sp) {
+    if (on_own_stack(thread, at))
+        return on_own_stack(thread, sp) && at <= sp;
+    return at && (on_own_stack(thread, sp) || (at <= sp && sp - at <= SAME_STACK));
+}
+
 void bp_thread_unwound(uint64_t sp) {
     struct bp_thread *thread = bp_self;
     if (!thread)
         return;
+    struct bp_local *local = local_of(thread);
+    if (is_left(thread, local->stack_busy, sp))
+        local->stack_busy = BP_STACK_LEFT;
+    if (is_left(thread, local->copies_busy, sp))
+        local->copies_busy = 0;
     uint64_t now = clock_now();
     int own = on_own_stack(thread, sp);
     for (;;) {

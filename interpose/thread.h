@@ -84,6 +84,9 @@ struct bp_stack;
 #define BP_COPY_GRAIN 16    /* of stack pointers */
 #define BP_COPY_SIZE_STEP 8 /* from one power of two to the next */
 
+/* bp_local.stack_busy, if the stack was unwound past where it was in use. */
+#define BP_STACK_LEFT 1
+
 /* What a thread needs and nobody reads after its death. */
 struct bp_local {
     struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
@@ -105,13 +108,14 @@ struct bp_local {
     struct bp_task_state *tasks; /* NULL before the first */
     struct bp_copies *copies;    /* that are known again; NULL: each takes the slow way */
     uint32_t copies_off;         /* and always will */
+    uint64_t copies_busy;        /* where one is being learnt, as stack_busy */
     struct bp_copy_known *known[BP_COPY_PLACES];
     /* interpose/sample */
     struct bp_stack *stack; /* made by the first sample */
-    uint32_t stack_busy;
-    int32_t timer;        /* its number + 1; 0: none */
-    uint64_t sampled_cpu; /* CPU time of the thread at its last sample, ns */
-    void *signal_stack;   /* stays when the thread ends, for the next one on this segment */
+    uint64_t stack_busy;    /* where it is in use, an address on a stack; 0: nowhere */
+    int32_t timer;          /* its number + 1; 0: none */
+    uint64_t sampled_cpu;   /* CPU time of the thread at its last sample, ns */
+    void *signal_stack;     /* stays when the thread ends, for the next one on this segment */
 };
 
 /* The stub's view of the argument registers, as stub.S stores them below the return address. */

@@ -40,10 +40,13 @@ static int grow_slots(struct bp_list *list) {
     uint32_t *before = list->slots, *slots = bp_pages_new(size * sizeof *slots);
     if (!slots)
         return 0;
-    if (before)
-        BP_SYS2(SYS_munmap, before, (list->mask + 1) * sizeof *slots);
+    /* Whoever interrupts us may not come back. */
     list->slots = slots;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     list->mask = size - 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (before)
+        BP_SYS2(SYS_munmap, before, size / 2 * sizeof *slots);
     for (uint32_t i = 0; i < list->count; i++)
         *slot_of(list, item_at(list, i)) = i + 1;
     return 1;
@@ -66,6 +69,8 @@ static int grow_file(struct bp_list *list, const struct bp_thread *thread) {
 
 static void *add(struct bp_list *list, const struct bp_thread *thread, const uint32_t *key) {
     struct bp_chunk *chunk = list->chunk_count ? list->chunks[list->chunk_count - 1] : NULL;
+    if (chunk) /* the last time may have been interrupted for good */
+        list->count = chunk->first + chunk->count;
     if (!chunk || chunk->count == chunk->capacity) {
         if (list->count >= BP_LIST_LIMIT || !grow_file(list, thread))
             return NULL;

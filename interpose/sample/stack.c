@@ -10,11 +10,23 @@ static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;
 }
 
+/* What was found before: some of it may be half written. */
+static void forget(struct bp_stack *stack) {
+    bp_walk_forget(&stack->walk);
+    for (unsigned i = 0; i < BP_PYTHON_CACHE; i++)
+        stack->python.known[i].code = 0;
+    for (unsigned i = 0; i < BP_SITES; i++)
+        stack->sites[i].key = 0;
+    for (unsigned i = 0; i < BP_TRAILS; i++)
+        stack->trails[i].count = 0;
+}
+
 struct bp_stack *bp_stack_enter(struct bp_thread *thread) {
     struct bp_local *local = local_of(thread);
-    if (local->stack_busy)
+    uint64_t busy = local->stack_busy;
+    if (busy > BP_STACK_LEFT)
         return NULL;
-    local->stack_busy = 1;
+    local->stack_busy = (uint64_t)__builtin_frame_address(0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (!local->stack) {
         struct bp_stack *stack = bp_pages_new(sizeof *stack);
@@ -28,6 +40,8 @@ struct bp_stack *bp_stack_enter(struct bp_thread *thread) {
     }
     if (!local->stack)
         local->stack_busy = 0;
+    else if (busy)
+        forget(local->stack);
     return local->stack;
 }
 
@@ -39,15 +53,12 @@ void bp_stack_leave(struct bp_thread *thread) {
 static void reset(struct bp_stack *stack) {
     bp_list_reset(&stack->frames);
     bp_list_reset(&stack->samples);
-    for (unsigned i = 0; i < BP_SITES; i++)
-        stack->sites[i].key = 0;
-    for (unsigned i = 0; i < BP_TRAILS; i++)
-        stack->trails[i].count = 0;
+    forget(stack);
 }
 
 void bp_stack_after_fork(struct bp_thread *thread) {
     struct bp_local *local = local_of(thread);
-    if (local->stack && local->stack_busy) {
+    if (local->stack && local->stack_busy > BP_STACK_LEFT) {
         /* A signal handler forked: what it interrupted goes on with it, and finds no room. */
         bp_list_close(&local->stack->frames);
         bp_list_close(&local->stack->samples);

@@ -191,13 +191,17 @@ static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
            (!registers->r[BP_REG_RA] || registers->r[BP_REG_RSP] > sp);
 }
 
+void bp_walk_forget(struct bp_walk *walk) {
+    for (unsigned i = 0; i < BP_WALK_CACHE; i++)
+        walk->steps[i].pc = 0;
+}
+
 /* Another object may be where an unloaded one was. */
 static void forget_unloaded(struct bp_walk *walk) {
     uint32_t generation = bp_tables_generation();
     if (walk->generation == generation)
         return;
-    for (unsigned i = 0; i < BP_WALK_CACHE; i++)
-        walk->steps[i].pc = 0;
+    bp_walk_forget(walk);
     walk->generation = generation;
 }
 

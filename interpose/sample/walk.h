@@ -59,6 +59,9 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers
 void bp_walk_caller(struct bp_walk *walk, const struct bp_cfi_registers *registers,
                     struct bp_trail *trail);
 
+/* The steps that are known. */
+void bp_walk_forget(struct bp_walk *walk);
+
 /* Where our own code is: its frames are left out. */
 void bp_walk_init(uint64_t low, uint64_t high);
 
