@@ -145,25 +145,14 @@ static int is_collecting(const struct bp_thread *thread, const struct bp_entry *
 /* A signal handler may call CUDA at any time, so the place is taken before it is written. */
 static void push_call(struct bp_cuda_thread *own, const struct bp_open_call *call) {
     begin_change(own);
+    if (own->depth < BP_CUDA_NESTING)
+        own->open[own->depth].entry = call->entry;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint32_t place = own->depth++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (place < BP_CUDA_NESTING)
         own->open[place] = *call;
     end_change(own);
-}
-
-void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
-                   const struct bp_registers *arguments) {
-    int saved = errno;
-    uint64_t begin;
-    struct bp_cuda_thread *own = is_collecting(thread, entry, &begin) ? thread_get(thread) : NULL;
-    if (own) {
-        struct bp_open_call call = {.begin = begin};
-        if (own->depth < BP_CUDA_NESTING)
-            open_call(own, entry, class, arguments, &call);
-        push_call(own, &call);
-    }
-    errno = saved;
 }
 
 static uint32_t limited(uint64_t ticks) {
@@ -190,15 +179,17 @@ static void end_capture(struct bp_cuda_thread *own) {
 }
 
 /* It failed, or its addresses were both of the host: it was no transfer after all. */
-static void check_site(const struct bp_open_call *call, const uint64_t *result) {
+static void check_site(struct bp_open_call *call, const uint64_t *result) {
     int succeeded = result && (uint32_t)*result == 0;
-    if (!call->site || (succeeded && call->copy.direction != BP_COPY_ON_HOST))
+    struct bp_sample *site = call->site;
+    call->site = NULL;
+    if (!site || (succeeded && call->copy.direction != BP_COPY_ON_HOST))
         return;
-    __atomic_store_n(&call->site->count, call->site->count - 1, __ATOMIC_RELAXED);
-    call->site->weight -= call->copy.bytes;
+    __atomic_store_n(&site->count, site->count - 1, __ATOMIC_RELAXED);
+    site->weight -= call->copy.bytes;
 }
 
-static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
+static void close_call(struct bp_cuda_thread *own, struct bp_open_call *call,
                        const uint64_t *result) {
     uint64_t last;
     struct bp_slot *slot = bp_slot_get(call->slot);
@@ -219,10 +210,59 @@ static void close_call(struct bp_cuda_thread *own, const struct bp_open_call *ca
         bp_managed_start(1);
     if (call->pushed)
         bp_cupti.ActivityPopExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2, &last);
+    call->pushed = 0;
     if (bp_cuda.hash && bp_cuda_is_copy(call->class) && call->copy.direction == BP_D2H)
         bp_content_later(own, &call->copy, call->slot, BP_TABLE_NONE);
     if (bp_cuda.hash && bp_cuda_blocks(call->class))
         bp_content_settle(own);
+}
+
+static int is_open(const struct bp_thread *thread, const struct bp_entry *from,
+                   const struct bp_entry *entry) {
+    while (from != entry && from != &thread->root)
+        from = (const struct bp_entry *)from->parent;
+    return from == entry;
+}
+
+/* Calls that a signal handler has left in the middle of what we do before or after them: nobody
+ * tells of their end. */
+static void close_left(struct bp_cuda_thread *own, const struct bp_thread *thread,
+                       const struct bp_entry *entry) {
+    const struct bp_entry *around = (const struct bp_entry *)entry->parent;
+    while (own->depth && own->depth <= BP_CUDA_NESTING &&
+           !is_open(thread, around, own->open[own->depth - 1].entry)) {
+        struct bp_open_call *call = &own->open[own->depth - 1];
+        if (!bp_cuda.host_only)
+            close_call(own, call, NULL);
+        check_site(call, NULL);
+        begin_change(own);
+        own->depth--;
+        end_change(own);
+    }
+}
+
+void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned class,
+                   const struct bp_registers *arguments) {
+    int saved = errno;
+    uint64_t begin;
+    struct bp_cuda_thread *own = is_collecting(thread, entry, &begin) ? thread_get(thread) : NULL;
+    if (own) {
+        struct bp_open_call call = {.entry = entry, .begin = begin};
+        close_left(own, thread, entry);
+        if (own->depth < BP_CUDA_NESTING)
+            open_call(own, entry, class, arguments, &call);
+        push_call(own, &call);
+    }
+    errno = saved;
+}
+
+/* The place of an open call; those above it were left. */
+static uint32_t place_of(const struct bp_cuda_thread *own, const struct bp_entry *entry) {
+    uint32_t place = own->depth < BP_CUDA_NESTING ? own->depth : BP_CUDA_NESTING;
+    while (place-- > 0)
+        if (own->open[place].entry == entry)
+            return place;
+    return own->depth - 1;
 }
 
 static void drain_own(struct bp_cuda_thread *own) {
@@ -245,7 +285,7 @@ void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     (void)class;
     if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
         return;
-    uint32_t depth = own->depth - 1;
+    uint32_t depth = place_of(own, entry);
     if (bp_cuda.host_only) {
         if (depth < BP_CUDA_NESTING) {
             bp_host_leave(own, &own->open[depth], entry, now, result);

@@ -22,6 +22,7 @@ struct bp_queued_call {
 
 /* A call that is open. */
 struct bp_open_call {
+    const struct bp_entry *entry;
     uint64_t begin; /* of our own part of it */
     uint64_t start;
     uint32_t node;

@@ -215,6 +215,22 @@ def hard_to_know_again():
 
 
 @case
+def left_by_a_jump():
+    """By a signal handler, at any instruction of ours: those after it are counted as if there had
+    been none, by their path, too."""
+    run = on_device(["cuda_jumps"], env={"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
+    equal("status", run.status, 0)
+    returned, perhaps = map(int, run.stdout.split())
+    report = run.report()
+    got = report["transfers"]["h2d"]["count"]
+    check(returned <= got <= returned + perhaps, "%d copies, %d to %d were made"
+          % (got, returned, returned + perhaps))
+    after = [s["count"] for s in report["copy_sites"]
+             if "after" in [step["function"] for step in s["stack"]]]
+    equal("copies after it, by path", after, [1000, 1000])
+
+
+@case
 def forked():
     run = on_device(["cuda_device", "fork"], env={"BATTPROF_CUDA": "wrappers"})
     fine(run)
