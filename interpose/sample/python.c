@@ -175,12 +175,28 @@ static uint64_t hash_of_name(const struct bp_layout *layout, struct bp_safe *saf
     return hash != UINT64_MAX ? hash : end_of_name(layout, safe, name);
 }
 
+/* The first and the last bytes of a line table, and where it is; of a short one what comes before
+ * them, too, which stays the same. */
+static uint64_t ends_of_table(struct bp_safe *safe, uint64_t table) {
+    uint64_t first, last, size;
+    if (!readable(safe, table, BP_LAYOUT_BYTES + sizeof last))
+        return 0;
+    size = word(table, BP_LAYOUT_SIZE);
+    first = word(table, BP_LAYOUT_BYTES - (size < sizeof first ? sizeof first : 0));
+    if (!readable(safe, table + BP_LAYOUT_BYTES + size - sizeof last, sizeof last))
+        return 0;
+    __builtin_memcpy(&last, (const void *)(table + BP_LAYOUT_BYTES + size - sizeof last),
+                     sizeof last);
+    return (table ^ size << 48) + first * 31 + last;
+}
+
 /* Code that a program generates is often where the code before it was, and so are its texts: what
  * is written in them tells it apart. */
 static uint64_t check_of(const struct bp_layout *layout, struct bp_safe *safe, uint64_t code) {
     uint64_t file = word(code, layout->filename);
     uint64_t name = word(code, layout->qualname ? layout->qualname : layout->name);
-    uint64_t hash = bp_mix(file ^ hash_of_name(layout, safe, name), word(code, layout->table));
+    uint64_t hash = bp_mix(file ^ hash_of_name(layout, safe, name),
+                           ends_of_table(safe, word(code, layout->table)));
     return bp_mix(hash, *(const uint32_t *)(code + layout->line)) ^ end_of_text(layout, safe, file);
 }
 

@@ -83,6 +83,19 @@ def renamed(times):
         exec(code.replace(**dict.fromkeys(names, "renamed_%d" % (i * i % 7))))
 
 
+def relined(times):
+    """And tables of lines."""
+    table = "co_linetable" if sys.version_info >= (3, 10) else "co_lnotab"
+    codes = []
+    for lines in range(1, 4):
+        names = {}
+        exec(compile("def f():%s copy(16)" % (lines * "\n"), "<lines>", "exec"), names)
+        codes.append(names["f"].__code__)
+    for i in range(times):
+        code = codes[i * i % 7 % 3]
+        exec(code.replace(**{table: bytes(bytearray(getattr(code, table)))}))
+
+
 class Name(str):
     """Its characters are not where those of other texts are."""
 
@@ -99,6 +112,7 @@ def everything():
     from_c(30)
     generated(30)
     renamed(60)
+    relined(60)
 
 
 def on_foreign_thread():
