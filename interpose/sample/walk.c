@@ -89,6 +89,8 @@ static int apply_step(struct bp_walk *walk, const struct bp_walk_step *step,
     }
     if (!(registers->known >> step->cfa_register & 1))
         return 0;
+    if (cfa < walk->safe.low || cfa > walk->safe.high)
+        bp_trail_break(walk->trail); /* on another stack, which may be gone the next time */
     bp_trail_use(walk->trail, step->cfa_register, base);
     bp_trail_load(walk->trail, BP_REG_RSP, 0);
     registers->r[BP_REG_RSP] = cfa;

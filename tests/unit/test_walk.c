@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/ucontext.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "interpose/sample/tables.h"
 #include "interpose/sample/walk.h"
@@ -96,6 +97,7 @@ static void recursion(void) {
 }
 
 static struct bp_trail trail;
+static uint64_t stack_high;
 static int held;
 
 /* Whether the trail of the call before holds; then a new one. The second of two walks goes by steps
@@ -105,10 +107,13 @@ static __attribute__((noinline)) void look_again(void) {
     bp_walk_here(&registers);
     held = trail.sp == registers.r[BP_REG_RSP] && bp_trail_holds(&trail);
     bp_safe_begin(&walk.safe);
+    walk.safe.low = registers.r[BP_REG_RSP];
+    walk.safe.high = stack_high;
     for (int i = 0; i < 2; i++) {
         bp_trail_begin(&trail, &registers);
         bp_walk_from(&walk, &registers, &trail);
     }
+    walk.safe.low = walk.safe.high = 0;
     __asm__ volatile("");
 }
 
@@ -120,10 +125,12 @@ static __attribute__((noinline)) int by_other(int depth) {
     return recurse(depth, look_again) + 2;
 }
 
-/* A trail holds on the same path, whatever the variables are, and on no other. */
+/* A trail holds on the same path, whatever the variables are, and on no other; there is none that
+ * leads to another stack. */
 static void trails(void) {
     int (*const paths[])(int) = {by_one, by_one, by_one, by_other, by_other, by_one};
     int depths[] = {5, 5, 6, 6, 6, 6}, expected[] = {0, 1, 0, 0, 1, 0};
+    stack_high = (uint64_t)environ;
     for (int i = 0; i < 6; i++) {
         paths[i](depths[i]);
         CHECK_EQUAL(walk.truncation, BP_TRUNCATIONS);
@@ -131,6 +138,10 @@ static void trails(void) {
     }
     CHECK(trail.count > 6 && trail.count <= BP_TRAIL_LENGTH);
     recurse(BP_TRAIL_LENGTH, look_again);
+    CHECK(!bp_trail_holds(&trail));
+    stack_high = (uint64_t)__builtin_frame_address(0);
+    by_one(5);
+    CHECK_EQUAL(walk.truncation, BP_TRUNCATIONS);
     CHECK(!bp_trail_holds(&trail));
 }
 
