@@ -87,8 +87,7 @@ struct bp_copy_python {
 /* All of a thread, some 200 bytes each, and 32 for each Python frame. When there is no more room,
  * others take the slow way. */
 struct bp_copies {
-    uint32_t used;   /* of room */
-    uint64_t bottom; /* where the function that the thread began with is returned to */
+    uint32_t used; /* of room */
     struct bp_trail trail;
     uint32_t python_count; /* 0: there are no Python frames */
     struct bp_python_step python[BP_COPY_STEPS];
@@ -100,7 +99,7 @@ static inline void bp_copies_forget(struct bp_local *local) {
     for (unsigned i = 0; i < BP_COPY_PLACES; i++)
         local->known[i] = NULL;
     if (local->copies)
-        local->copies->used = local->copies->bottom = 0;
+        local->copies->used = 0;
 }
 
 /* What is not known yet takes the slow way, now and later. */

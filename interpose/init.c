@@ -176,7 +176,10 @@ static int create_profile(const struct bp_config *config, uint64_t now) {
     return error;
 }
 
-static void start(char **environment) {
+/* The arguments lie above the first function's frame, which is of no size: so much and less. */
+#    define FIRST_FRAME 64
+
+static void start(char **arguments, char **environment) {
     uint64_t now, low, high;
     struct bp_config config = read_config();
     bp_process.clock = bp_clock_kind(bp_config_variable("BATTPROF_CLOCK"));
@@ -199,8 +202,9 @@ static void start(char **environment) {
     bp_process.on = 1;
     main_stack(&low, &high);
     bp_startup_mark(BP_STARTUP_THREAD);
-    if (on_main_thread())
-        bp_thread_begin(low, high, 0);
+    struct bp_thread *thread = on_main_thread() ? bp_thread_begin(low, high, 0) : NULL;
+    if (thread)
+        ((struct bp_local *)thread->local)->stack_first = (uint64_t)arguments - FIRST_FRAME;
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();
@@ -216,11 +220,10 @@ static void start(char **environment) {
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {
     int saved = errno;
     (void)argc;
-    (void)argv;
     read_variables(environment);
     const char *off = bp_config_variable("BATTPROF");
     if (!off || strcmp(off, "off") != 0)
-        start(environment);
+        start(argv, environment);
     errno = saved;
 }
 

@@ -94,8 +94,10 @@ static void *thread_start(void *argument) {
     uint64_t high;
     __asm__("mov %%fs:0, %0" : "=r"(high)); /* glibc: the control block tops the stack */
     struct bp_thread *thread = bp_thread_begin(high - box.stack_size, high, 0);
-    if (thread)
+    if (thread) {
+        ((struct bp_local *)thread->local)->stack_first = (uint64_t)__builtin_frame_address(0);
         arm(thread);
+    }
     return box.start(box.argument);
 }
 

@@ -88,6 +88,7 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_low = low;
     local->stack_high = high;
     local->stack_half = (high - low) / 2;
+    local->stack_first = 0;
     local->key_set = 0;
     local->key_rounds = 0;
     bp_copies_forget(local);

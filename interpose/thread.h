@@ -100,6 +100,7 @@ struct bp_local {
     uint64_t stack_low;
     uint64_t stack_high;
     uint64_t stack_half;        /* half of its size */
+    uint64_t stack_first;       /* above it: frames that the thread began with; 0: unknown */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;

@@ -112,14 +112,12 @@ static int is_kept(const struct bp_trail *trail) {
 }
 
 /* Nothing lies between the function that a thread begins with, the one that this has called, and
- * where their frames end: that the frame inside of them is where it was is enough to know them. */
-static void shorten(struct bp_trail *trail, const struct bp_walk *walk, uint64_t *bottom) {
+ * where their frames end: that the frame inside of them is where it was is enough to know them. Not
+ * so of a coroutine that has a piece of the stack for its own. */
+static void shorten(struct bp_trail *trail, const struct bp_walk *walk, uint64_t first) {
     if (walk->truncation != BP_TRUNCATIONS || trail->count > BP_TRAIL_LENGTH || !trail->before[1])
         return;
-    uint64_t last = (uint64_t)trail->words[trail->count - 1].at;
-    if (!*bottom)
-        *bottom = last;
-    if (*bottom == last)
+    if (first && (uint64_t)trail->words[trail->count - 1].at >= first)
         trail->count = trail->before[1];
 }
 
@@ -153,7 +151,7 @@ static uint64_t walk_caller(struct bp_stack *stack, const struct bp_thread *thre
         begin_trail(trail, &registers);
     bp_stack_walk_caller(stack, thread, &registers, trail);
     if (trail)
-        shorten(trail, &stack->walk, &((struct bp_local *)thread->local)->copies->bottom);
+        shorten(trail, &stack->walk, ((const struct bp_local *)thread->local)->stack_first);
     return hash_native(&stack->walk);
 }
 

@@ -231,6 +231,24 @@ def left_by_a_jump():
 
 
 @case
+def on_other_stacks():
+    """Coroutines on one piece of their thread's stack are told apart, and words of a stack that is
+    gone are not looked at."""
+    run = on_device(["cuda_stacks"], env={"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
+    fine(run)
+    sites = {}
+    for site in run.report()["copy_sites"]:
+        callers = [step["function"] for step in site["stack"]][1:]
+        name = next((n for n in ("once", "twice", "back_home", "from_elsewhere", "on_thread")
+                     if n in callers), None)
+        sites[name] = sites.get(name, 0) + site["count"]
+    home = sites.pop("from_elsewhere", 0) + sites.pop("on_thread", 0)
+    equal("copies by coroutines, from another stack and before", sites,
+          {"once": 500, "twice": 1000, "back_home": 500, None: 1})
+    equal("copies from the own stack", home, 500)
+
+
+@case
 def forked():
     run = on_device(["cuda_device", "fork"], env={"BATTPROF_CUDA": "wrappers"})
     fine(run)
