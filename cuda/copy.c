@@ -37,6 +37,13 @@ static const struct layout layouts[] = {
 #undef LAYOUT
 };
 
+/* NULL: a structure tells, or nothing. */
+static const struct layout *layout_of(unsigned class) {
+    unsigned shape = (class - BP_CUDA_FIRST_COPY) / 2;
+    return bp_cuda_is_copy(class) && shape < sizeof layouts / sizeof *layouts ? &layouts[shape]
+                                                                              : NULL;
+}
+
 static uint64_t argument(const struct bp_registers *registers, unsigned number) {
     const uint64_t in_registers[] = {registers->rdi, registers->rsi, registers->rdx,
                                      registers->rcx, registers->r8,  registers->r9};
@@ -129,23 +136,17 @@ static struct bp_cuda_copy by_driver_2d(const struct bp_cuda_2d *p) {
 struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *arguments) {
     struct bp_cuda_copy copy = {.direction = BP_COPY_UNTOLD};
     unsigned blocking = class - (class - BP_CUDA_FIRST_COPY) % 2;
-    unsigned shape = (class - BP_CUDA_FIRST_COPY) / 2;
+    const struct layout *layout = layout_of(class);
     if (blocking == BP_CUDA_COPY_3D)
         copy = by_3d((const struct bp_cuda_3d *)arguments->rdi);
     else if (blocking == BP_CUDA_COPY_DRIVER_2D)
         copy = by_driver_2d((const struct bp_cuda_2d *)arguments->rdi);
     else if (blocking == BP_CUDA_COPY_DRIVER_3D)
         copy = by_driver_3d((const struct bp_cuda_driver_3d *)arguments->rdi);
-    else if (shape < sizeof layouts / sizeof *layouts)
-        copy = by_layout(&layouts[shape], arguments);
+    else if (layout)
+        copy = by_layout(layout, arguments);
     copy.bytes = copy.width * copy.height * copy.depth;
     return copy;
-}
-
-static const struct layout *layout_of(unsigned class) {
-    unsigned shape = (class - BP_CUDA_FIRST_COPY) / 2;
-    return bp_cuda_is_copy(class) && shape < sizeof layouts / sizeof *layouts ? &layouts[shape]
-                                                                              : NULL;
 }
 
 uint32_t bp_cuda_copy_stub(unsigned class) {

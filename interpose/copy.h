@@ -3,8 +3,9 @@
  * Copies by calls whose size is in one argument or the product of two, with the direction in
  * another one or in the function's name, which return 0 if all is well. One that is like one
  * before, by the same call path and of about the same size, takes what a call of any function
- * takes, some comparisons before it and some additions after it, all in stub_copy.S: one sample
- * counts all that are alike (BP_SAMPLE_COPIES). Others are counted here, and told to their source.
+ * takes, some comparisons before it and some additions after it, in stub_copy.S, but for Python's
+ * frames: one sample counts all that are alike (BP_SAMPLE_COPIES). Others are counted here, and
+ * told to their source.
  */
 #ifndef BP_INTERPOSE_COPY_H
 #define BP_INTERPOSE_COPY_H

@@ -92,6 +92,5 @@ int main(void) {
     PRINT("STUB_TARGET", offsetof(struct bp_stub, target));
     PRINT("STUB_SIZE", sizeof(struct bp_stub));
     PRINT("STUB_COUNT", BP_STUBS);
-    PRINT("STUB_CODE_SIZE", BP_STUB_CODE_SIZE);
     return 0;
 }

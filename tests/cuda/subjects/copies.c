@@ -6,13 +6,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "tests/cuda/quick/cudart.h"
+
 #define ROUND_TRIPS 1000
 #define GIGABYTE (1ul << 30)
-
-enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 };
-
-int cudaMemcpy(void *target, const void *source, size_t size, int kind);
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
 
 static char memory[64];
 

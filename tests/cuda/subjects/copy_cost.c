@@ -4,23 +4,15 @@
  * a hooked library and a CUDA call that is no copy: nanoseconds of each, the best of many rounds,
  * to the file "costs", a line with the name of each.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "tests/cuda/quick/cudart.h"
 #include "tests/cuda/subjects/dslnest.h"
 
 #define CALLS 5000
 #define ROUNDS 200
 #define SIZES 14
-#define STREAM ((void *)7)
-
-enum { TO_DEVICE = 1 };
-
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
-int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                      size_t width, size_t height, int kind, void *stream);
-int cudaStreamQuery(void *stream);
 
 static char memory[64];
 

@@ -10,14 +10,12 @@
 #include <stdio.h>
 #include <sys/time.h>
 
+#include "tests/cuda/quick/cudart.h"
+
 #define JUMPS 4000
 #define AFTER 1000
 #define PLACES 500
 #define LARGE (1ul << 30)
-
-enum { TO_DEVICE = 1 };
-
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
 
 static char memory[64];
 static sigjmp_buf before;

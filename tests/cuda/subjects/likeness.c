@@ -10,14 +10,11 @@
 #include <stdio.h>
 #include <sys/time.h>
 
+#include "tests/cuda/quick/cudart.h"
+
 #define ROUNDS 60000
 #define PLACES 3000
 #define UNLOADED 50
-
-enum { TO_DEVICE = 1, TO_HOST = 2 };
-
-int cudaMemcpy(void *target, const void *source, size_t size, int kind);
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
 
 struct sum {
     unsigned long count, bytes;

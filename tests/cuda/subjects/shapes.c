@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies whose size is not their third argument, on a runtime that takes no time and refuses calls
- * that have lost an argument. Prints how many there were.
+ * that have lost an argument.
  */
-#include <stddef.h>
 #include <stdio.h>
 
+#include "tests/cuda/quick/cudart.h"
+
 #define ROUNDS 3000
-#define STREAM ((void *)7)
-
-enum { TO_DEVICE = 1, TO_HOST = 2 };
-
-int cudaMemcpy2D(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                 size_t width, size_t height, int kind);
-int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                      size_t width, size_t height, int kind, void *stream);
-int cudaMemcpyToSymbol(const void *symbol, const void *source, size_t size, size_t offset,
-                       int kind);
-int cudaMemcpyFromSymbolAsync(void *target, const void *symbol, size_t size, size_t offset,
-                              int kind, void *stream);
-int cudaMemcpyPeerAsync(void *target, int target_device, const void *source, int source_device,
-                        size_t size, void *stream);
-int cudaMemcpyToArray(void *target, size_t x, size_t y, const void *source, size_t size, int kind);
-int cudaMemcpy2DFromArrayAsync(void *target, size_t pitch, const void *source, size_t x, size_t y,
-                               size_t width, size_t height, int kind, void *stream);
 
 static char memory[64];
 

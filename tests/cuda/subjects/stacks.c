@@ -10,12 +10,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "tests/cuda/quick/cudart.h"
+
 #define ROUNDS 500
 #define SIZE (64ul << 10)
-
-enum { TO_DEVICE = 1 };
-
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
 
 static char memory[64];
 static ucontext_t outside, inside;

@@ -15,20 +15,13 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "tests/cuda/quick/cudart.h"
 #include "tests/cuda/subjects/dslnest.h"
 
-#define STREAM ((void *)7)
 #define TRAP_FLAG 0x100
 #define ROUNDS 4
 #define STRIDE 3
 #define SHOWN 20
-
-enum { TO_DEVICE = 1 };
-
-int cudaMemcpyAsync(void *target, const void *source, size_t size, int kind, void *stream);
-int cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                      size_t width, size_t height, int kind, void *stream);
-int cudaStreamQuery(void *stream);
 
 static char memory[64];
 static unsigned steps, wrong;
