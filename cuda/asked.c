@@ -6,20 +6,27 @@
  * reads the records counts what they bring, in another item: nobody waits for anybody, and the file
  * has the difference at any time.
  */
+#include "cuda/asked.h"
+
+#include "cuda/api.h"
 #include "cuda/internal.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/table.h"
+#include "cuda/thread.h"
 
 /* Items are made in pairs: the one that the thread writes, and after it the one for what has come.
  */
 static uint32_t pair_get(struct bp_transfer *key) {
-    struct bp_table *table = &bp_sums.asked;
-    uint32_t index = bp_table_find(table, key);
-    if (index == BP_TABLE_NONE && table->count + 2 <= table->limit) {
-        index = bp_table_get(table, key);
+    struct bp_cuda_table *table = &bp_sums.asked;
+    uint32_t index = bp_cuda_table_find(table, key);
+    if (index == BP_CUDA_NONE && table->count + 2 <= table->limit) {
+        index = bp_cuda_table_get(table, key);
         key->flags |= BP_TRANSFER_MET;
-        if (index != BP_TABLE_NONE && bp_table_get(table, key) != index + 1)
-            index = BP_TABLE_NONE;
+        if (index != BP_CUDA_NONE && bp_cuda_table_get(table, key) != index + 1)
+            index = BP_CUDA_NONE;
     }
-    return index == BP_TABLE_NONE ? 0 : index + 1;
+    return index == BP_CUDA_NONE ? 0 : index + 1;
 }
 
 static struct bp_transfer key_of(uint32_t thread, uint32_t node, unsigned direction, int async) {
@@ -29,7 +36,7 @@ static struct bp_transfer key_of(uint32_t thread, uint32_t node, unsigned direct
                                 .flags = (uint8_t)(async ? BP_TRANSFER_ASYNC : 0)};
 }
 
-uint32_t bp_asked_get(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+uint32_t bp_asked_get(struct bp_cuda_thread *own, const struct bp_cuda_call *call) {
     uint32_t direction = (uint32_t)call->copy.direction;
     struct bp_asked_known *known = &own->asked[(call->node * 4 + direction) % BP_ASKED_KNOWN];
     if (known->asked && known->node == call->node && known->direction == direction)
@@ -56,7 +63,7 @@ void bp_asked_meet(struct bp_slot *slot, const struct bp_work_record *work) {
     } else {
         struct bp_transfer key =
             key_of(work->thread, work->node, work->direction, work->flags & BP_TRANSFER_ASYNC);
-        asked = bp_table_find(&bp_sums.asked, &key) + 1; /* NONE is the highest */
+        asked = bp_cuda_table_find(&bp_sums.asked, &key) + 1; /* NONE is the highest */
     }
     if (asked)
         bp_transfer_copy(bp_sums.asked.items[asked], work->bytes, 0);

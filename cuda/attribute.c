@@ -149,7 +149,7 @@ static const struct bp_work_interval *choose(const struct sweep *sweep, const st
 static void charge_call(const struct sweep *sweep, const struct bp_call_interval *call,
                         uint64_t time) {
     struct bp_charge charge = {BP_CHARGE_OVERHEAD, call->thread, call->node, NONE, time,
-                               call->start};
+                               call->start,        call->mark,   0};
     const struct bp_work_interval *work = choose(sweep, &sweep->kinds[BP_WORK_COPY], call);
     if (work) {
         charge.kind = BP_CHARGE_TRANSFER;
@@ -193,7 +193,7 @@ static void charge_piece(const struct sweep *sweep, uint64_t time) {
     }
     const struct bp_work_interval *copy = choose(sweep, &sweep->kinds[BP_WORK_COPY], NULL);
     if (copy && sweep->open_calls.count == 0) {
-        struct bp_charge charge = {BP_CHARGE_HIDDEN, NONE, NONE, copy->owner, time, 0};
+        struct bp_charge charge = {BP_CHARGE_HIDDEN, NONE, NONE, copy->owner, time, 0, 0, 0};
         sweep->charge(sweep->data, &charge);
     }
 }

@@ -28,6 +28,8 @@ struct bp_call_interval {
     uint64_t end;
     uint32_t thread;
     uint32_t node;
+    uint32_t mark; /* the caller's: returned in charges */
+    uint32_t unused;
 };
 
 enum bp_work_kind {
@@ -62,7 +64,9 @@ struct bp_charge {
     uint32_t node;
     uint32_t owner;
     uint64_t time;
-    uint64_t began; /* the call; 0 for BP_CHARGE_HIDDEN */
+    uint64_t began; /* the call; 0 for BP_CHARGE_HIDDEN, as is its mark */
+    uint32_t mark;
+    uint32_t unused;
 };
 
 typedef void bp_charge_fn(void *data, const struct bp_charge *charge);
@@ -95,7 +99,7 @@ struct bp_window {
     struct bp_busy busy[BP_ATTRIBUTE_DEVICES]; /* up to the horizon, in sum */
 };
 
-/* Bytes of memory for a window that holds that many: about 92 per call and 108 per work. */
+/* Bytes of memory for a window that holds that many: about 100 per call and 108 per work. */
 size_t bp_window_size(uint32_t calls, uint32_t works);
 
 /* `memory` is of bp_window_size bytes, aligned to 8, and must stay. */

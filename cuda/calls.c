@@ -3,19 +3,33 @@
  * CUDA calls as their stubs tell of them, on the target's own threads: no lock and no system call
  * unless a queue is full. In between CUPTI is told whose call it is.
  */
+#include "cuda/calls.h"
+
 #include <errno.h>
 
+#include "cuda/api.h"
+#include "cuda/asked.h"
+#include "cuda/attribute.h"
+#include "cuda/content.h"
+#include "cuda/copy.h"
+#include "cuda/cupti/abi.h"
+#include "cuda/cupti/cupti.h"
+#include "cuda/cupti/external.h"
+#include "cuda/flush.h"
+#include "cuda/host.h"
 #include "cuda/internal.h"
-#include "interpose/source.h"
+#include "cuda/managed.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/table.h"
+#include "cuda/thread.h"
+#include "cuda/window.h"
+#include "interpose/hook/source.h"
 #include "profile/clock.h"
-
-/* What an external id has room for. */
-#define MOST_THREADS 0xffffu
-#define MOST_NODES 0xfffffu
 
 static struct bp_cuda_thread *thread_get(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
-    struct bp_cuda_thread *own = local->source;
+    struct bp_cuda_thread *own = local->cuda;
     if (own)
         return own;
     own = bp_pages_new(sizeof *own);
@@ -23,7 +37,7 @@ static struct bp_cuda_thread *thread_get(struct bp_thread *thread) {
         return NULL;
     own->index = thread->index;
     own->launch_node = BP_NO_NODE;
-    local->source = own;
+    local->cuda = own;
     uint64_t mask = bp_lock(&bp_cuda.lock);
     own->next = bp_cuda.threads;
     bp_cuda.threads = own;
@@ -40,23 +54,22 @@ static void end_change(struct bp_cuda_thread *own) {
     __atomic_store_n(&own->sequence, own->sequence + 1, __ATOMIC_RELEASE);
 }
 
-static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_open_call *call) {
-    return (uint64_t)own->index << 48 | (uint64_t)call->node << 28 |
-           (call->slot & (BP_SLOT_SEQUENCES - 1));
+static uint64_t external_id(const struct bp_cuda_thread *own, const struct bp_cuda_call *call) {
+    return bp_external_pack((struct bp_external){own->index, call->node, call->slot});
 }
 
 /* Whether a record of the device will come of it: kernels have none that were not asked for, nor
  * has what copies or fills nothing, or copies within the host. */
-static int is_awaited(const struct bp_open_call *call, const struct bp_registers *arguments) {
+static int is_awaited(const struct bp_cuda_call *call, const struct bp_registers *arguments) {
     if (bp_cuda_is_copy(call->class) && call->copy.direction != BP_COPY_UNTOLD)
         return call->copy.bytes > 0 && call->copy.direction != BP_COPY_ON_HOST;
     switch (call->class) {
     case BP_CUDA_LAUNCH:
         return bp_cuda.mode >= BP_CUDA_FULL;
     case BP_CUDA_MEMSET:
-        return arguments->rdx != 0;
+        return bp_arch_argument(arguments, 2) != 0;
     case BP_CUDA_MEMSET_2D:
-        return arguments->rcx != 0 && arguments->r8 != 0;
+        return bp_arch_argument(arguments, 3) != 0 && bp_arch_argument(arguments, 4) != 0;
     default:
         return bp_cuda_submits(call->class);
     }
@@ -77,13 +90,13 @@ static enum bp_captured who_captures(const struct bp_cuda_thread *own) {
 }
 
 /* Whether something is copied, and now: a transfer that has a place in the program. */
-static int has_place(const struct bp_open_call *call) {
+static int has_place(const struct bp_cuda_call *call) {
     return call->copy.bytes > 0 && call->copy.direction != BP_COPY_ON_HOST &&
            !may_be_captured(call->class);
 }
 
 /* Until its record comes, or should none come: see asked.c. */
-static void ask(struct bp_cuda_thread *own, struct bp_open_call *call) {
+static void ask(struct bp_cuda_thread *own, struct bp_cuda_call *call) {
     struct bp_slot *slot = bp_slot_get(call->slot);
     call->asked = slot && call->copy.direction >= 0 ? bp_asked_get(own, call) : 0;
     if (call->asked)
@@ -91,7 +104,7 @@ static void ask(struct bp_cuda_thread *own, struct bp_open_call *call) {
 }
 
 static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, unsigned class,
-                      const struct bp_registers *arguments, struct bp_open_call *call) {
+                      const struct bp_registers *arguments, struct bp_cuda_call *call) {
     call->class = class;
     call->node = ((const struct bp_node *)entry->node)->index;
     if (bp_cuda_is_copy(class)) {
@@ -105,11 +118,12 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     }
     call->start = bp_clock_now(bp_process.clock);
     if (is_awaited(call, arguments))
-        call->slot = bp_slot_open(call->start, class, who_captures(own), arguments->rdi);
+        call->slot =
+            bp_slot_open(call->start, class, who_captures(own), bp_arch_argument(arguments, 0));
     if (class == BP_CUDA_LAUNCH || class == BP_CUDA_GRAPH)
         own->launch_node = call->node;
     if (class == BP_CUDA_PREFETCH)
-        bp_managed_prefetch(arguments->rdi, arguments->rsi,
+        bp_managed_prefetch(bp_arch_argument(arguments, 0), bp_arch_argument(arguments, 1),
                             &(struct bp_work_record){
                                 .start = call->start, .thread = own->index, .node = call->node});
     if (bp_cuda.hash && bp_cuda_is_copy(class)) {
@@ -119,8 +133,8 @@ static void open_call(struct bp_cuda_thread *own, const struct bp_entry *entry, 
     }
     int taken = (int)__atomic_load_n(&bp_cuda.taken, __ATOMIC_RELAXED);
     /* Loading a module may copy, too. */
-    if ((bp_cuda_submits(class) || class == BP_CUDA_MODULE) && own->index <= MOST_THREADS &&
-        call->node <= MOST_NODES && !taken)
+    if ((bp_cuda_submits(class) || class == BP_CUDA_MODULE) && own->index <= BP_EXTERNAL_THREADS &&
+        call->node <= BP_EXTERNAL_NODES && !taken)
         call->pushed = bp_cupti.ActivityPushExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2,
                                                                   external_id(own, call)) == 0;
     if ((call->pushed || taken) && call->slot && bp_cuda_is_copy(class) && !may_be_captured(class))
@@ -143,7 +157,7 @@ static int is_collecting(const struct bp_thread *thread, const struct bp_entry *
 }
 
 /* A signal handler may call CUDA at any time, so the place is taken before it is written. */
-static void push_call(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+static void push_call(struct bp_cuda_thread *own, const struct bp_cuda_call *call) {
     begin_change(own);
     if (own->depth < BP_CUDA_NESTING)
         own->open[own->depth].entry = call->entry;
@@ -159,11 +173,12 @@ static uint32_t limited(uint64_t ticks) {
     return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
 }
 
-static void queue_call(struct bp_cuda_thread *own, const struct bp_open_call *call,
+static void queue_call(struct bp_cuda_thread *own, const struct bp_cuda_call *call,
                        const struct bp_entry *entry, uint64_t now) {
     struct bp_queued_call *to = &own->queue[own->head % BP_CUDA_QUEUE];
     uint64_t after = bp_clock_now(bp_process.clock) - now;
-    to->interval = (struct bp_call_interval){entry->start, now, own->index, call->node};
+    to->interval =
+        (struct bp_call_interval){entry->start, now, own->index, call->node, call->slot, 0};
     to->class = call->class;
     to->own = limited(entry->start - call->begin + after + own->drained);
     own->drained = 0;
@@ -179,7 +194,7 @@ static void end_capture(struct bp_cuda_thread *own) {
 }
 
 /* It failed, or its addresses were both of the host: it was no transfer after all. */
-static void check_site(struct bp_open_call *call, const uint64_t *result) {
+static void check_site(struct bp_cuda_call *call, const uint64_t *result) {
     int succeeded = result && (uint32_t)*result == 0;
     struct bp_sample *site = call->site;
     call->site = NULL;
@@ -189,7 +204,7 @@ static void check_site(struct bp_open_call *call, const uint64_t *result) {
     site->weight -= call->copy.bytes;
 }
 
-static void close_call(struct bp_cuda_thread *own, struct bp_open_call *call,
+static void close_call(struct bp_cuda_thread *own, struct bp_cuda_call *call,
                        const uint64_t *result) {
     uint64_t last;
     struct bp_slot *slot = bp_slot_get(call->slot);
@@ -212,7 +227,7 @@ static void close_call(struct bp_cuda_thread *own, struct bp_open_call *call,
         bp_cupti.ActivityPopExternalCorrelationId(BP_CUPTI_CORRELATION_CUSTOM2, &last);
     call->pushed = 0;
     if (bp_cuda.hash && bp_cuda_is_copy(call->class) && call->copy.direction == BP_D2H)
-        bp_content_later(own, &call->copy, call->slot, BP_TABLE_NONE);
+        bp_content_later(own, &call->copy, call->slot, BP_CUDA_NONE);
     if (bp_cuda.hash && bp_cuda_blocks(call->class))
         bp_content_settle(own);
 }
@@ -231,7 +246,7 @@ static void close_left(struct bp_cuda_thread *own, const struct bp_thread *threa
     const struct bp_entry *around = (const struct bp_entry *)entry->parent;
     while (own->depth && own->depth <= BP_CUDA_NESTING &&
            !is_open(thread, around, own->open[own->depth - 1].entry)) {
-        struct bp_open_call *call = &own->open[own->depth - 1];
+        struct bp_cuda_call *call = &own->open[own->depth - 1];
         if (!bp_cuda.host_only)
             close_call(own, call, NULL);
         check_site(call, NULL);
@@ -247,7 +262,7 @@ void bp_cuda_enter(struct bp_thread *thread, struct bp_entry *entry, unsigned cl
     uint64_t begin;
     struct bp_cuda_thread *own = is_collecting(thread, entry, &begin) ? thread_get(thread) : NULL;
     if (own) {
-        struct bp_open_call call = {.entry = entry, .begin = begin};
+        struct bp_cuda_call call = {.entry = entry, .begin = begin};
         close_left(own, thread, entry);
         if (own->depth < BP_CUDA_NESTING)
             open_call(own, entry, class, arguments, &call);
@@ -281,7 +296,7 @@ static void drain_own(struct bp_cuda_thread *own) {
 void bp_cuda_leave(struct bp_thread *thread, struct bp_entry *entry, unsigned class, uint64_t now,
                    const uint64_t *result) {
     int saved = errno;
-    struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->source;
+    struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->cuda;
     (void)class;
     if (!own || !own->depth || bp_cuda.pid != bp_process.pid)
         return;

@@ -5,7 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cuda/cupti/abi.h"
+#include "cuda/cupti/buffer.h"
+#include "cuda/cupti/cupti.h"
+#include "cuda/cupti/record.h"
+#include "cuda/device.h"
+#include "cuda/flush.h"
 #include "cuda/internal.h"
+#include "cuda/managed.h"
+#include "cuda/sums.h"
+#include "cuda/window.h"
 #include "profile/clock.h"
 
 #define PERIOD_MS 1000
@@ -136,7 +145,7 @@ static void note_wait(uint64_t begin) {
 static void finish(void) {
     int saved = errno;
     uint64_t begin = bp_clock_now(bp_process.clock);
-    if (bp_cuda.active && bp_cuda.pid == bp_process.pid) {
+    if (bp_cuda.active && bp_cuda.pid == bp_process.pid && !bp_orphaned()) {
         bp_flush_finish();
         note_wait(begin);
     }
@@ -282,10 +291,6 @@ int bp_cuda_is_collecting(void) {
     if (pid)
         note_child();
     return 0;
-}
-
-int bp_cuda_is_host_only(void) {
-    return bp_cuda.host_only && !__atomic_load_n(&state.no_driver, __ATOMIC_RELAXED);
 }
 
 int InitializeInjection(void) {

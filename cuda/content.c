@@ -6,10 +6,16 @@
  * them. The target's memory is read by process_vm_readv, which fails where a load would fault: the
  * memory of an asynchronous copy may be gone by now. A sandbox may refuse it.
  */
+#include "cuda/content.h"
+
 #include <errno.h>
 #include <sys/uio.h>
 
+#include "cuda/copy.h"
 #include "cuda/internal.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/thread.h"
 
 #define CONTENTS 16384
 #define PIECE 65536

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cuda/copy.h"
 
-#include "cuda/internal.h"
+#include "cuda/api.h"
+#include "cuda/cupti/cupti.h"
+#include "interpose/ledger/thread.h"
 
-#define NONE BP_COPY_NO_ARGUMENT
-#define MEMORY_TYPE 2     /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
-#define INVALID_VALUE 1   /* what the driver says of memory that it does not know: the host's */
-#define KINDS 5           /* of cudaMemcpyKind */
-#define STACK_ARGUMENTS 6 /* from this one on */
+#define NONE 15u        /* no argument */
+#define MEMORY_TYPE 2   /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
+#define INVALID_VALUE 1 /* what the driver says of memory that it does not know: the host's */
+#define KINDS 5         /* of cudaMemcpyKind */
 
 /* Of each argument its number, from 0. */
 struct layout {
@@ -45,12 +46,7 @@ static const struct layout *layout_of(unsigned class) {
 }
 
 static uint64_t argument(const struct bp_registers *registers, unsigned number) {
-    const uint64_t in_registers[] = {registers->rdi, registers->rsi, registers->rdx,
-                                     registers->rcx, registers->r8,  registers->r9};
-    if (number == NONE)
-        return 0;
-    return number < STACK_ARGUMENTS ? in_registers[number]
-                                    : (&registers->ret + 1)[number - STACK_ARGUMENTS];
+    return number == NONE ? 0 : bp_arch_argument(registers, number);
 }
 
 /* "Default" goes by the addresses. */
@@ -138,27 +134,15 @@ struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *a
     unsigned blocking = class - (class - BP_CUDA_FIRST_COPY) % 2;
     const struct layout *layout = layout_of(class);
     if (blocking == BP_CUDA_COPY_3D)
-        copy = by_3d((const struct bp_cuda_3d *)arguments->rdi);
+        copy = by_3d((const struct bp_cuda_3d *)bp_arch_argument(arguments, 0));
     else if (blocking == BP_CUDA_COPY_DRIVER_2D)
-        copy = by_driver_2d((const struct bp_cuda_2d *)arguments->rdi);
+        copy = by_driver_2d((const struct bp_cuda_2d *)bp_arch_argument(arguments, 0));
     else if (blocking == BP_CUDA_COPY_DRIVER_3D)
-        copy = by_driver_3d((const struct bp_cuda_driver_3d *)arguments->rdi);
+        copy = by_driver_3d((const struct bp_cuda_driver_3d *)bp_arch_argument(arguments, 0));
     else if (layout)
         copy = by_layout(layout, arguments);
     copy.bytes = copy.width * copy.height * copy.depth;
     return copy;
-}
-
-uint32_t bp_cuda_copy_stub(unsigned class) {
-    const struct layout *layout = layout_of(class);
-    if (!layout || layout->direction == BP_COPY_BY_ADDRESS)
-        return 0;
-    return bp_copy_stub(layout->width, layout->height, layout->kind);
-}
-
-int bp_cuda_copy_direction(unsigned class, uint32_t kind) {
-    const struct layout *layout = layout_of(class);
-    return layout->kind == NONE ? layout->direction : direction_of_kind(kind);
 }
 
 /* 1 the device's, 0 the host's, -1 not known. A copy has succeeded: if there is a driver, it is

@@ -26,9 +26,6 @@ struct bp_cuda_copy {
 };
 
 struct bp_cuda_copy bp_cuda_copy_of(unsigned class, const struct bp_registers *arguments);
-/* As bp_source.copy_kind has it; and the direction of a copy that has one of these stubs. */
-uint32_t bp_cuda_copy_stub(unsigned class);
-int bp_cuda_copy_direction(unsigned class, uint32_t kind);
 /* After the call, when the driver can be asked about addresses: BY_ADDRESS becomes a direction. */
 void bp_cuda_copy_resolve(struct bp_cuda_copy *copy);
 /* The host's side of a copy up or down. */
@@ -75,7 +72,7 @@ struct bp_cuda_driver_3d {
     uint64_t width, height, depth;
 };
 
-/* The 3D copy of one slice that a 2D copy is; the stand-in device takes it for that, too. */
+/* The 3D copy of one slice that a 2D copy is; the simulated device takes it for that, too. */
 static inline struct bp_cuda_3d_side bp_cuda_side_widen(const struct bp_cuda_2d_side *side) {
     return (struct bp_cuda_3d_side){.x = side->x,
                                     .y = side->y,

@@ -3,11 +3,16 @@
  * What the devices are called, asked of the driver from our own thread once records come in, and
  * why there are none if CUPTI refuses to work.
  */
+#include "cuda/device.h"
+
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/cupti/cupti.h"
 #include "cuda/internal.h"
+#include "cuda/sums.h"
+#include "cuda/table.h"
 
 #define NAME_SIZE 128
 
@@ -19,8 +24,8 @@ static int is_simulation(struct dl_phdr_info *info, size_t size, void *unused) {
 
 static void describe(uint32_t index, const char *name, uint64_t memory, int simulated) {
     uint64_t mask = bp_lock(&bp_cuda.lock);
-    uint32_t at = bp_table_get(&bp_sums.devices, &index);
-    struct bp_device *device = at == BP_TABLE_NONE ? NULL : bp_sums.devices.items[at];
+    uint32_t at = bp_cuda_table_get(&bp_sums.devices, &index);
+    struct bp_device *device = at == BP_CUDA_NONE ? NULL : bp_sums.devices.items[at];
     if (device) {
         uint64_t inner = bp_lock(&bp_process.lock);
         device->name = bp_writer_string(&bp_process.writer, name);

@@ -5,13 +5,22 @@
  * not one of the profile's threads, takes no signals but glibc's own, and a flush that hangs in the
  * driver holds up nothing else: the target's exit waits for it for two seconds.
  */
+#include "cuda/flush.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 
+#include "cuda/cupti/cupti.h"
+#include "cuda/cupti/record.h"
+#include "cuda/device.h"
 #include "cuda/internal.h"
-#include "interpose/hook.h"
+#include "cuda/managed.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/window.h"
+#include "interpose/hook/source.h"
 #include "profile/clock.h"
 
 /* A worker that is told to end after a second should have lost little, and one that runs for hours
@@ -191,7 +200,7 @@ void bp_flush_brought(void) {
 
 int bp_flush_start(void) {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-        bp_hook_runtime("pthread_create");
+        bp_source_runtime("pthread_create");
     pthread_t thread;
     if (!create)
         return -ENOSYS;

@@ -3,10 +3,17 @@
  * Copies without records of the device: what their arguments and their calls' own time tell. The
  * time of a call that waits for the device is all there is; kernels that it waited for are in it.
  */
+#include "cuda/host.h"
+
+#include "cuda/api.h"
+#include "cuda/content.h"
+#include "cuda/copy.h"
 #include "cuda/internal.h"
+#include "cuda/sums.h"
+#include "cuda/thread.h"
 #include "profile/clock.h"
 
-void bp_host_enter(struct bp_open_call *call) {
+void bp_host_enter(struct bp_cuda_call *call) {
     if (bp_cuda.hash && bp_cuda_is_copy(call->class) && call->copy.direction == BP_H2D)
         call->content = bp_content_look(&call->copy);
 }
@@ -16,7 +23,7 @@ static uint8_t flags_of(unsigned class) {
 }
 
 /* The time of the call is that of the copy. */
-static int waits(const struct bp_open_call *call) {
+static int waits(const struct bp_cuda_call *call) {
     int direction = call->copy.direction;
     return bp_cuda_blocks(call->class) && (direction == BP_H2D || direction == BP_D2H);
 }
@@ -33,7 +40,7 @@ static int is_known(const struct bp_host_known *known, const struct bp_work_reco
 }
 
 /* The first copy of its kind, or one whose content is looked at, or one more than tables hold. */
-static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
+static void add_new(struct bp_cuda_thread *own, const struct bp_cuda_call *call,
                     const struct bp_work_record *work, int blocks, uint64_t cost) {
     uint64_t mask = bp_lock(&bp_cuda.lock);
     struct bp_host_sums to = bp_sums_host(work);
@@ -51,10 +58,8 @@ static void add_new(struct bp_cuda_thread *own, const struct bp_open_call *call,
         bp_content_later(own, &call->copy, 0, to.transfer);
 }
 
-/* Where the next one of its kind is counted; NULL: that is not known. */
-static const struct bp_host_sums *add_copy(struct bp_cuda_thread *own,
-                                           const struct bp_open_call *call,
-                                           const struct bp_entry *entry, uint64_t now) {
+static void add_copy(struct bp_cuda_thread *own, const struct bp_cuda_call *call,
+                     const struct bp_entry *entry, uint64_t now) {
     struct bp_work_record work = {.start = entry->start,
                                   .end = now,
                                   .bytes = call->copy.bytes,
@@ -68,11 +73,10 @@ static const struct bp_host_sums *add_copy(struct bp_cuda_thread *own,
         bp_sums_host_copy(&known->sums, &work, waits(call), cost);
     else
         add_new(own, call, &work, waits(call), cost);
-    return is_known(known, &work) ? &known->sums : NULL;
 }
 
 /* To look at what has come takes time after the call, in its caller's. */
-static void settle(struct bp_cuda_thread *own, const struct bp_open_call *call) {
+static void settle(struct bp_cuda_thread *own, const struct bp_cuda_call *call) {
     if (!own->later_count)
         return;
     uint64_t begin = bp_clock_now(bp_process.clock);
@@ -82,7 +86,7 @@ static void settle(struct bp_cuda_thread *own, const struct bp_open_call *call) 
     bp_unlock(&bp_cuda.lock, mask);
 }
 
-void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
+void bp_host_leave(struct bp_cuda_thread *own, struct bp_cuda_call *call,
                    const struct bp_entry *entry, uint64_t now, const uint64_t *result) {
     int succeeded = result && (uint32_t)*result == 0;
     if (bp_cuda_is_copy(call->class) && succeeded) {
@@ -94,25 +98,4 @@ void bp_host_leave(struct bp_cuda_thread *own, struct bp_open_call *call,
     }
     if (bp_cuda.hash && bp_cuda_blocks(call->class))
         settle(own, call);
-    else if (!bp_cuda.hash && bp_cuda_is_host_only())
-        bp_source_know_copies(bp_self);
-}
-
-/* The addresses were not kept: nothing that goes by them comes here. */
-void bp_host_copied(struct bp_thread *thread, struct bp_entry *entry, const struct bp_copy *copy,
-                    uint64_t now, struct bp_copy_sums *to) {
-    struct bp_cuda_thread *own = ((struct bp_local *)thread->local)->source;
-    struct bp_open_call call = {
-        .begin = entry->start,
-        .node = ((const struct bp_node *)entry->node)->index,
-        .class = copy->tag,
-        .copy = {.bytes = copy->bytes, .direction = bp_cuda_copy_direction(copy->tag, copy->kind)}};
-    const struct bp_host_sums *sums = own ? add_copy(own, &call, entry, now) : NULL;
-    to->direction = call.copy.direction;
-    if (sums) {
-        to->transfer = bp_sums_transfer_at(sums->transfer);
-        to->number = sums->transfer;
-        to->waits = (uint32_t)waits(&call);
-        to->own = &sums->split->own;
-    }
 }

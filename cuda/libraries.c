@@ -6,10 +6,13 @@
  */
 #include <string.h>
 
+#include "cuda/api.h"
+#include "cuda/calls.h"
 #include "cuda/collector.h"
+#include "cuda/cupti/abi.h"
+#include "cuda/cupti/tool.h"
 #include "cuda/internal.h"
-#include "interpose/hook.h"
-#include "interpose/source.h"
+#include "interpose/hook/source.h"
 
 /* Functions that hand out functions. The fourth argument of cudaGetDriverEntryPoint came with
  * CUDA 12; passing it on is harmless. */
@@ -123,16 +126,13 @@ static struct bp_source source = {
     .wraps = wraps,
     .wrap_count = sizeof wraps / sizeof *wraps,
     .func_flags = BP_FUNC_CUDA,
-    .copy_kind = bp_cuda_copy_stub,
-    .enter = bp_cuda_enter,
-    .leave = bp_cuda_leave,
-    .copied = bp_host_copied,
+    .calls = {.enter = bp_cuda_enter, .leave = bp_cuda_leave},
     .missing = missing,
 };
 
 static uint32_t mode_of(const char *text) {
     static const char *const names[] = {"off", "wrappers", "transfers", "full"};
-    for (uint32_t i = 0; text && i < sizeof names / sizeof *names; i++)
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(text, names[i]) == 0)
             return i;
     return BP_CUDA_FULL;

@@ -4,9 +4,15 @@
  * per device or for all at once, and not on every machine. Their records carry no correlation id:
  * whose they are is found by the address, among the last calls that asked for a migration.
  */
+#include "cuda/managed.h"
+
 #include <stdio.h>
 
+#include "cuda/cupti/abi.h"
+#include "cuda/cupti/cupti.h"
+#include "cuda/device.h"
 #include "cuda/internal.h"
+#include "cuda/sums.h"
 
 #define PREFETCHES 256            /* calls that are remembered */
 #define PAGE (UINT64_C(64) << 10) /* no page that moves is larger at its beginning */

@@ -5,7 +5,11 @@
  * how records are told from each other: a call's number travels through CUPTI in its external
  * correlation id.
  */
+#include "cuda/slot.h"
+
+#include "cuda/api.h"
 #include "cuda/internal.h"
+#include "cuda/thread.h"
 
 #define PATIENCE_S 10 /* with later calls done, an older one submitted nothing: it was empty */
 #define MARKED 2
@@ -32,7 +36,7 @@ static struct bp_slot *slots_get(void) {
     if (!slots || __atomic_compare_exchange_n(&state.slots, &none, slots, 0, __ATOMIC_ACQ_REL,
                                               __ATOMIC_ACQUIRE))
         return slots;
-    BP_SYS2(SYS_munmap, slots, BP_SLOTS * sizeof *slots);
+    bp_pages_free(slots, BP_SLOTS * sizeof *slots);
     return none;
 }
 

@@ -4,10 +4,17 @@
  * so that they are in the file when the process is killed. Contexts beyond a table's limit go to
  * the unknown one, and the profile says so.
  */
+#include "cuda/sums.h"
+
 #include <string.h>
 
+#include "cuda/api.h"
+#include "cuda/attribute.h"
 #include "cuda/internal.h"
-#include "interpose/source.h"
+#include "cuda/slot.h"
+#include "cuda/table.h"
+#include "cuda/thread.h"
+#include "interpose/hook/source.h"
 
 #define NAMES 4096   /* of kernels that are told apart */
 #define RESERVE 64   /* items for unknown contexts, when a table is full of known ones */
@@ -32,17 +39,17 @@ static struct {
 } state;
 
 /* `context` is where in the key (thread, node) are. */
-static uint32_t get(struct bp_table *table, uint32_t *key, unsigned context) {
+static uint32_t get(struct bp_cuda_table *table, uint32_t *key, unsigned context) {
     if (table->count + RESERVE < table->limit)
-        return bp_table_get(table, key);
-    uint32_t index = bp_table_find(table, key);
-    if (index != BP_TABLE_NONE)
+        return bp_cuda_table_get(table, key);
+    uint32_t index = bp_cuda_table_find(table, key);
+    if (index != BP_CUDA_NONE)
         return index;
     key[context] = BP_NO_THREAD;
     key[context + 1] = BP_NO_NODE;
     if (bp_sums.collector)
         bp_sums.collector->flags |= BP_COLLECTOR_FULL;
-    return bp_table_get(table, key);
+    return bp_cuda_table_get(table, key);
 }
 
 static void extend(uint64_t *min, uint64_t *max, uint64_t time, uint64_t count) {
@@ -53,8 +60,8 @@ static void extend(uint64_t *min, uint64_t *max, uint64_t time, uint64_t count) 
 }
 
 static struct bp_device *device_of(uint32_t device) {
-    uint32_t index = bp_table_get(&bp_sums.devices, &device);
-    return index == BP_TABLE_NONE ? NULL : bp_sums.devices.items[index];
+    uint32_t index = bp_cuda_table_get(&bp_sums.devices, &device);
+    return index == BP_CUDA_NONE ? NULL : bp_sums.devices.items[index];
 }
 
 static void note_speed(const struct bp_work_record *work, uint64_t time) {
@@ -91,7 +98,7 @@ uint32_t bp_sums_transfer(const struct bp_work_record *work) {
     uint32_t index = transfer_of(work);
     struct bp_transfer *transfer = bp_sums_transfer_at(index);
     if (!transfer)
-        return BP_TABLE_NONE;
+        return BP_CUDA_NONE;
     bp_transfer_copy(transfer, work->bytes, work->end - work->start);
     if (!work->half)
         note_speed(work, work->end - work->start);
@@ -110,7 +117,7 @@ uint32_t bp_sums_second(const struct bp_work_record *work, uint32_t first) {
 }
 
 struct bp_transfer *bp_sums_transfer_at(uint32_t index) {
-    return index == BP_TABLE_NONE ? NULL : bp_sums.transfers.items[index];
+    return index == BP_CUDA_NONE ? NULL : bp_sums.transfers.items[index];
 }
 
 static uint32_t new_string(const char *name) {
@@ -150,7 +157,7 @@ uint32_t bp_sums_kernel(const struct bp_work_record *work, const char *name) {
                             .node = work->node,
                             .device = work->device};
     uint32_t index = get(&bp_sums.kernels, &key.name, 1);
-    if (index == BP_TABLE_NONE)
+    if (index == BP_CUDA_NONE)
         return index;
     struct bp_kernel *kernel = bp_sums.kernels.items[index];
     uint64_t time = work->end - work->start;
@@ -168,7 +175,7 @@ static uint32_t split_of(uint32_t thread, uint32_t node) {
 
 void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsigned ended) {
     uint32_t index = split_of(call->interval.thread, call->interval.node);
-    if (index == BP_TABLE_NONE)
+    if (index == BP_CUDA_NONE)
         return;
     struct bp_split *split = bp_sums.splits.items[index];
     split->calls += ended;
@@ -180,7 +187,7 @@ void bp_sums_call(const struct bp_queued_call *call, uint32_t launch_node, unsig
 struct bp_host_sums bp_sums_host(const struct bp_work_record *work) {
     struct bp_host_sums to = {.transfer = transfer_of(work)};
     uint32_t split = split_of(work->thread, work->node);
-    if (split != BP_TABLE_NONE)
+    if (split != BP_CUDA_NONE)
         to.split = bp_sums.splits.items[split];
     return to;
 }
@@ -204,20 +211,20 @@ void bp_sums_host_copy(const struct bp_host_sums *to, const struct bp_work_recor
 
 void bp_sums_own(uint32_t thread, uint32_t node, uint64_t own) {
     uint32_t index = split_of(thread, node);
-    if (index != BP_TABLE_NONE)
+    if (index != BP_CUDA_NONE)
         ((struct bp_split *)bp_sums.splits.items[index])->own += own;
 }
 
 static void add_wait(const struct bp_charge *charge, uint32_t thread, uint32_t node) {
     uint32_t key[4] = {charge->thread, charge->node, thread, node};
     uint32_t index = get(&bp_sums.waits, key, 0);
-    if (index != BP_TABLE_NONE)
+    if (index != BP_CUDA_NONE)
         ((struct bp_wait *)bp_sums.waits.items[index])->time += charge->time;
 }
 
 static void charge_wait(const struct bp_charge *charge) {
     struct bp_kernel *kernel =
-        charge->owner == BP_TABLE_NONE ? NULL : bp_sums.kernels.items[charge->owner];
+        charge->owner == BP_CUDA_NONE ? NULL : bp_sums.kernels.items[charge->owner];
     if (kernel)
         kernel->wait += charge->time;
     add_wait(charge, kernel ? kernel->thread : BP_NO_THREAD, kernel ? kernel->node : BP_NO_NODE);
@@ -227,6 +234,19 @@ static void charge_wait(const struct bp_charge *charge) {
  * the last one that its thread launched. */
 static int is_unexplained_wait(uint32_t split) {
     return bp_cuda.mode == BP_CUDA_TRANSFERS && state.blocks[split];
+}
+
+/* To the copy that the call asked for, whose record has come by now: time is attributed up to the
+ * oldest call without. */
+static void charge_copy(const struct bp_charge *charge, int waits) {
+    const struct bp_slot *slot = bp_slot_get(charge->mark);
+    struct bp_transfer *transfer =
+        slot && slot->transfer ? bp_sums_transfer_at(slot->transfer - 1) : NULL;
+    if (!transfer)
+        return;
+    transfer->call_time += charge->time;
+    transfer->call_moving += charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0;
+    transfer->call_wait += waits ? charge->time : 0;
 }
 
 void bp_sums_charge(void *unused, const struct bp_charge *charge) {
@@ -244,7 +264,10 @@ void bp_sums_charge(void *unused, const struct bp_charge *charge) {
     if (charge->kind == BP_CHARGE_WAIT)
         charge_wait(charge);
     uint32_t index = split_of(charge->thread, charge->node);
-    if (index == BP_TABLE_NONE)
+    int unexplained =
+        charge->kind == BP_CHARGE_OVERHEAD && index != BP_CUDA_NONE && is_unexplained_wait(index);
+    charge_copy(charge, unexplained || charge->kind == BP_CHARGE_WAIT);
+    if (index == BP_CUDA_NONE)
         return;
     struct bp_split *split = bp_sums.splits.items[index];
     split->time += charge->time;
@@ -253,7 +276,7 @@ void bp_sums_charge(void *unused, const struct bp_charge *charge) {
     bp_source_spent(charge->thread, charge->began, charge->time,
                     charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0,
                     charge->kind == BP_CHARGE_WAIT ? charge->time : 0);
-    if (charge->kind == BP_CHARGE_OVERHEAD && is_unexplained_wait(index)) {
+    if (unexplained) {
         uint32_t launch = state.launches[index];
         split->wait += charge->time;
         add_wait(charge, launch == BP_NO_NODE ? BP_NO_THREAD : charge->thread, launch);

@@ -3,9 +3,17 @@
  * From the queues of the threads and the records of the devices into the window of attribute.h, and
  * out of it again as soon as everything up to some instant is known. All with the collector's lock.
  */
+#include "cuda/window.h"
+
 #include <string.h>
 
+#include "cuda/attribute.h"
+#include "cuda/flush.h"
 #include "cuda/internal.h"
+#include "cuda/managed.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/thread.h"
 #include "profile/clock.h"
 
 #define CALLS 65536 /* with WORKS 9 MB, touched as they are used */
@@ -29,11 +37,11 @@ int bp_cuda_window_init(void) {
 }
 
 /* What a thread is in right now counts up to `now`; the rest of it when it leaves. */
-static void add_open(const struct bp_open_call *open, uint32_t depth,
+static void add_open(const struct bp_cuda_call *open, uint32_t depth,
                      const struct bp_cuda_thread *thread, uint64_t now) {
     for (uint32_t i = 0; i < depth && i < BP_CUDA_NESTING; i++) {
         struct bp_queued_call call = {
-            {open[i].start, now, thread->index, open[i].node}, open[i].class, 0};
+            {open[i].start, now, thread->index, open[i].node, open[i].slot, 0}, open[i].class, 0};
         bp_sums_call(&call, thread->launch_node, 0);
         bp_window_call(&state.window, &call.interval);
     }
@@ -106,7 +114,7 @@ void bp_cuda_window_work(const struct bp_work_interval *work) {
 
 /* A thread may enter or leave while it is looked at: look again. */
 static void drain_with_open(struct bp_cuda_thread *thread, uint64_t now) {
-    struct bp_open_call open[BP_CUDA_NESTING];
+    struct bp_cuda_call open[BP_CUDA_NESTING];
     for (int tries = 0; tries < 1000; tries++) {
         uint64_t before = __atomic_load_n(&thread->sequence, __ATOMIC_ACQUIRE);
         uint32_t depth = thread->depth;

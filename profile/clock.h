@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <time.h>
 
+#include "profile/arch.h"
 #include "profile/format.h"
 #include "profile/sys.h"
 
@@ -18,29 +19,6 @@ static inline uint64_t bp_clock_ns(int id) {
     BP_SYS2(SYS_clock_gettime, id, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
-
-#ifdef __x86_64__
-static inline uint64_t bp_clock_tsc(void) {
-    uint32_t low, high;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    return (uint64_t)high << 32 | low;
-}
-
-/* CPUID 8000_0007h EDX bit 8: the counter runs at one rate in all P-, C- and T-states. Processors
- * with long mode have the leaves up to 8000_0008h; a virtual machine takes 5 us to answer. */
-static inline int bp_clock_tsc_invariant(void) {
-    uint32_t a = 0x80000007u, b, c, d;
-    __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-    return d >> 8 & 1;
-}
-#else
-static inline uint64_t bp_clock_tsc(void) {
-    return 0;
-}
-static inline int bp_clock_tsc_invariant(void) {
-    return 0;
-}
-#endif
 
 /* The kernel falls back to these when it has found the counters of the CPUs out of step. */
 static inline int bp_clock_kernel_distrusts_tsc(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The profile file (battprof.<pid>.bp): its one definition, for the writer inside the target and
- * for every reader. docs/format.md describes the fields in prose; a change here changes that page,
- * writer.c and reader.c together.
+ * for every reader. docs/internals/format.md describes the fields in prose; a change here changes
+ * that page, writer.c and reader.c together.
  *
  * A file is one header of 4096 bytes followed by chunks. A chunk is a header of 64 bytes and an
  * array of items of one kind. The target maps the file MAP_SHARED and writes it in place, so the
@@ -19,14 +19,16 @@
 #include <stdint.h>
 
 #include "profile/format_device.h"
+#include "profile/format_line.h"
 #include "profile/format_sample.h"
 #include "profile/format_task.h"
 
 #define BP_MAGIC "BATTPROF"
 #define BP_MAJOR 1
-/* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: BP_SAMPLE_COPIES;
- * 5: kind 22, bp_sample.direction */
-#define BP_MINOR 5
+/* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: samples of copies
+ * that nothing else counted, gone with 6; 5: kind 22, bp_sample.direction; 6: kind 23,
+ * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time */
+#define BP_MINOR 8
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -109,11 +111,21 @@ struct bp_header {
     uint32_t last_node;
     uint64_t last_time;
     uint32_t last_thread;
-    uint32_t python_passed; /* own cost of one call in bp_node.passed, 1/256 ticks */
+    uint32_t python_passed; /* own cost of one in bp_node.passed, 1/256 ticks */
     /* Ticks of `startup` in which the thread was ready and had no CPU, before the main thread's
      * ledger began and after: no cost of ours. */
     uint64_t startup_queued[2];
-    char reserved[728];
+    /* Own cost of one line event, and of one instruction in a frame that has such events, 1/256
+     * ticks; taken out of bp_line_count, not of bp_node.self. */
+    uint32_t line_event;
+    uint32_t line_instruction;
+    /* Ticks that the main thread took to start with Python, in the self time of that node of it; of
+     * a forked child: its parent's. */
+    uint64_t python_start;
+    uint32_t python_start_node;
+    uint32_t line_doubt; /* by which line_event may be off, 1/256 ticks */
+    char project[256];   /* of a session: the folder of the project that it was started in, or "" */
+    char reserved[448];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -142,8 +154,10 @@ enum bp_chunk_kind {
     BP_TASK_NODES = 19,
     BP_TASK_FOLDS = 20,
     BP_VARIABLES = 21,
-    BP_ASKED = 22, /* see profile/format_device.h; a forked child begins without any */
-    BP_KINDS = 23
+    BP_ASKED = 22,       /* see profile/format_device.h; a forked child begins without any */
+    BP_LINE_COUNTS = 23, /* see profile/format_line.h; a forked child begins at zero */
+    BP_MODULES = 24,     /* struct bp_module: of Python, as they were loaded */
+    BP_KINDS = 25
 };
 
 #define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */
@@ -169,6 +183,7 @@ _Static_assert(sizeof(struct bp_chunk) == 64, "chunk header");
 #define BP_OBJECT_LATE 0x2u   /* came with dlopen */
 #define BP_OBJECT_GONE 0x4u   /* was unloaded */
 #define BP_OBJECT_MAIN 0x8u   /* the executable */
+#define BP_OBJECT_NOT_C 0x10u /* its functions are not called as C's are: none is hooked */
 
 struct bp_object {
     uint32_t path;
@@ -196,12 +211,16 @@ enum bp_func_kind {
 };
 
 /* Function flags. */
-#define BP_FUNC_CUDA 0x1u     /* a call of the CUDA runtime or driver; see bp_split */
-#define BP_FUNC_PYTHON 0x2u   /* a function of Python: module, file and line are known */
-#define BP_FUNC_CHOSEN 0x4u   /* of a module that was asked for: DSL unless rules say otherwise */
-#define BP_FUNC_COUNTED 0x8u  /* asked for by name (run --count): DSL or not, every call */
-#define BP_FUNC_GIL 0x10u     /* waiting for Python's global interpreter lock */
+#define BP_FUNC_CUDA 0x1u   /* a call of the CUDA runtime or driver; see bp_split */
+#define BP_FUNC_PYTHON 0x2u /* a function of Python: module, file and line are known */
+#define BP_FUNC_CHOSEN                                                                             \
+    0x4u                     /* asked for by run --dsl or --python: DSL unless rules say otherwise \
+                              */
+#define BP_FUNC_COUNTED 0x8u /* asked for by name (run --count): DSL or not, every call */
+#define BP_FUNC_GIL 0x10u    /* waiting for Python's global interpreter lock */
 #define BP_FUNC_RESUMED 0x20u /* a generator or coroutine: recorded calls end when it is made */
+#define BP_FUNC_LINES 0x40u   /* asked for by name (run --lines): its lines are counted */
+#define BP_FUNC_SCRIPT 0x80u  /* of the program's own script (__main__), or a notebook's cell */
 #define BP_FUNC_TASK 0x100u   /* its calls are tasks */
 #define BP_FUNC_PHASE 0x200u  /* it is a phase: `phase` */
 #define BP_FUNC_SAMPLE 0x400u /* its calls are samples of a task */
@@ -226,6 +245,20 @@ struct bp_func {
     uint32_t reserved[3];
 };
 _Static_assert(sizeof(struct bp_func) == 48, "function");
+
+/* Among the variables of a session: the rules that `run --rules` was given, as JSON. */
+#define BP_RULES_VARIABLE "rules"
+
+#define BP_MODULE_UNKNOWN UINT32_MAX
+
+/* A Python module, or the program's script, whose code was executed. */
+struct bp_module {
+    uint32_t name; /* string: as its place in sys.path tells it */
+    uint32_t file;
+    uint32_t functions; /* functions, methods and lambdas in it; BP_MODULE_UNKNOWN */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct bp_module) == 16, "module");
 
 /* Histogram of call durations: two buckets per power of two of ticks, so a quantile is known within
  * a factor of 1.5. Durations under 8 ticks, below what the clock resolves, share buckets 2 to 5;
@@ -268,28 +301,45 @@ struct bp_node {
     uint32_t last;    /* bucket of a returned call that the histogram has still to get; 0: none */
     uint64_t histogram[BP_BUCKETS];
     uint64_t first; /* duration of the first call that returned; 0 before, and before format 1.2 */
-    uint64_t
-        passed; /* Python calls that are no frame but went through our hands, while innermost */
+    /* Python calls, steps of generators and audit events that are no calls here but went through
+     * our hands while this was innermost, in units of the cheapest kind: header.python_passed is
+     * what one costs. */
+    uint64_t passed;
+    uint64_t lines; /* ticks that counting lines took of `self` */
 };
-_Static_assert(sizeof(struct bp_node) == 848, "node");
+_Static_assert(sizeof(struct bp_node) == 856, "node");
 
-/* One open call: an element of a thread's shadow stack. Addresses are those of the target. */
+/* One open call: an element of a thread's shadow stack. Addresses are those of the target. Some
+ * fields mean different things, by who opened the call and how far it is:
+ *
+ *              free       opened by a stub             opened by a guest (bp_thread_open)
+ *     ret      –          the return address           the guest's own; 0 when it opens
+ *     rbx      –          the caller's rbx, which      0; 1: goes on after a pause, so that the
+ *                         holds this entry's address   call is not counted; 2: reported
+ *     child    next free  ticks in ended calls made from here; once SUSPENDED, the call's duration
+ *     source   0          0, or the kind of the stub while the call's end is to be reported
+ *     sp       –          where the return address     a place on the stack that is popped before
+ *                         was; low bits are flags      the call ends; low bits are flags
+ *
+ * An unwinder finds `ret` and `rbx` by the stubs' CFI. A reader needs start, child, parent, node.
+ */
 struct bp_entry {
-    uint64_t ret; /* return address of the call, taken from the stack */
-    uint64_t rbx; /* the caller's rbx; while the call is open rbx holds this entry's address */
+    uint64_t ret;
+    uint64_t rbx;
     uint64_t start;
-    uint64_t child; /* ticks in calls made from here that have ended; next free entry while this one
-                       is free */
-    uint64_t parent; /* address of the entry below */
+    uint64_t child;
+    uint64_t parent; /* address of the entry that the call is nested in */
     uint64_t node;   /* address of a bp_node */
-    uint64_t source; /* the target's: whom to tell when the call ends; nothing to a reader */
-    uint64_t sp;     /* where the return address was; low bits are flags */
+    uint64_t source;
+    uint64_t sp;
 };
 _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 
-#define BP_ENTRY_CLOSED 0x1u    /* sp flag: counted as aborted, its stub has not returned yet */
-#define BP_ENTRY_SUSPENDED 0x2u /* sp flag: on the stack of a coroutine that is not running */
-#define BP_ENTRY_INHERITED 0x4u /* sp flag: opened before fork by the parent, which counts it */
+/* Flags in `sp`. */
+#define BP_ENTRY_CLOSED 0x1u /* returned on another thread, which counted it */
+#define BP_ENTRY_SUSPENDED                                                                         \
+    0x2u /* left, counted as aborted; its frame may yet come back and return */
+#define BP_ENTRY_INHERITED 0x4u /* opened before fork by the parent, which counts it */
 
 enum bp_thread_state {
     BP_THREAD_UNUSED = 0, /* not begun yet; or a thread of the parent, after fork */

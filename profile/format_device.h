@@ -110,8 +110,14 @@ struct bp_transfer {
     uint64_t round_trip_time;
     uint64_t spare[2];
     uint64_t sizes[BP_SIZE_BUCKETS];
+    /* Host time in the calls that asked for these copies, and what it was: while any copy between
+     * host and device ran, while none did but a kernel; the rest is the calls' own. 0 where it is
+     * not known: no device records, or a file before 1.8. */
+    uint64_t call_time;
+    uint64_t call_moving;
+    uint64_t call_wait;
 };
-_Static_assert(sizeof(struct bp_transfer) == 480, "transfer");
+_Static_assert(sizeof(struct bp_transfer) == 504, "transfer");
 
 /* One more copy. */
 static inline void bp_transfer_copy(struct bp_transfer *transfer, uint64_t bytes, uint64_t time) {

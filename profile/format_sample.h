@@ -51,32 +51,24 @@ struct bp_frame {
 _Static_assert(sizeof(struct bp_frame) == 24, "frame");
 
 enum bp_sample_kind {
-    BP_SAMPLE_CPU = 0,   /* the thread was running; `weight` is nanoseconds of its CPU time */
-    BP_SAMPLE_COPY = 1,  /* a CUDA copy was called from here; `weight` is bytes */
-    BP_SAMPLE_COPIES = 2 /* the same, since format 1.4, and the copy is counted nowhere else: it
-                            belongs to a transfer without device records, and to the split of its
-                            context. A reader adds it there. */
+    BP_SAMPLE_CPU = 0,  /* the thread was running; `weight` is nanoseconds of its CPU time */
+    BP_SAMPLE_COPY = 1, /* a CUDA copy was called from here; `weight` is bytes */
+    BP_SAMPLE_KINDS = 2 /* formats 1.4 and 1.5 had one more, copies that no transfer counts: a
+                           reader takes them for damage */
 };
 
 /* How often the thread was seen with this stack while `node` was its innermost intercepted call.
  * All fields up to `count` make the key. */
 struct bp_sample {
-    uint32_t node;  /* index among the thread's nodes; of a copy: that of the CUDA call */
-    uint32_t frame; /* the leaf */
-    uint16_t kind;  /* enum bp_sample_kind */
-    union {
-        uint8_t direction; /* COPY, since format 1.5: 1 + enum bp_direction; 0 if not told */
-        uint8_t bucket;    /* COPIES: the size, as bp_size_bucket; the transfer has a direction */
-    };
-    uint8_t waits;     /* COPIES: 1 if the time of the call is that of the copy */
-    uint32_t transfer; /* COPIES: its index */
+    uint32_t node;     /* index among the thread's nodes; of a copy: that of the CUDA call */
+    uint32_t frame;    /* the leaf */
+    uint16_t kind;     /* enum bp_sample_kind */
+    uint8_t direction; /* COPY, since format 1.5: 1 + enum bp_direction; 0 if unknown */
+    uint8_t unused[5];
     uint64_t count;
     uint64_t weight;
-    union {
-        uint64_t own;  /* CPU: ticks of the profiler taking these samples, a part of the node's self
-                          time; 0 for a COPY: they are in bp_split.own */
-        uint64_t time; /* COPIES: ticks of the calls */
-    };
+    uint64_t own; /* CPU: ticks of the profiler taking these samples, a part of the node's self
+                     time; 0 for a COPY: they are in bp_split.own */
 };
 _Static_assert(sizeof(struct bp_sample) == 40, "sample");
 
@@ -107,7 +99,12 @@ struct bp_sampler {
     uint32_t spare_number;
     uint64_t own_time; /* ticks in the handler: the sum of the samples' `own`, and the dropped */
     uint64_t latest;   /* tick of the last one: a thread that computes leaves no other trace */
-    uint64_t spare[35];
+    /* Samples that found their thread within our own code: what the program's calls cost with the
+     * caches as the program leaves them. 0 in older files, as is `weight`. */
+    uint64_t within_count;
+    uint64_t within_weight; /* ns of CPU time that they stand for */
+    uint64_t weight;        /* the same of all samples */
+    uint64_t spare[32];
     char reason[192]; /* why it is not ON, or what went wrong first; "" if nothing did */
 };
 _Static_assert(sizeof(struct bp_sampler) == 584, "sampler");

@@ -2,9 +2,9 @@
  *
  * What the profile file says about tasks, since format 1.2; part of profile/format.h, which
  * includes it. A task is one call of a function that rules name, or a range that the program
- * announces; so is a phase that the program announces. A phase that rules name by its function is
- * no item: its function has a phase's name (bp_func.phase), and its time is that of the nodes below
- * the function's.
+ * announces; so is a phase that the program announces. A phase that rules name by its function has
+ * its name there (bp_func.phase), and its time is that of the nodes below the function's; its calls
+ * are items too, with the flag PHASE and a function, without details: when they began and ended.
  *
  * Tasks are of the thread that runs them. They are written when they begin, so one that was running
  * when the process was killed is in the file.

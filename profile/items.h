@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The size of an item of each kind, for whoever makes or reads chunks.
+ * The size of an item of each kind, and the head of a chunk, for whoever makes or reads chunks.
  */
 #ifndef BP_PROFILE_ITEMS_H
 #define BP_PROFILE_ITEMS_H
@@ -30,6 +30,26 @@ static const uint16_t bp_item_sizes[BP_KINDS] = {
     [BP_TASK_FOLDS] = sizeof(struct bp_task_fold),
     [BP_VARIABLES] = sizeof(struct bp_variable),
     [BP_ASKED] = sizeof(struct bp_transfer),
+    [BP_LINE_COUNTS] = sizeof(struct bp_line_count),
+    [BP_MODULES] = sizeof(struct bp_module),
 };
+
+/* Bytes of a chunk for so many items: whole pages. */
+static inline uint64_t bp_chunk_size(enum bp_chunk_kind kind, uint32_t items) {
+    uint64_t size = sizeof(struct bp_chunk) + (uint64_t)items * bp_item_sizes[kind];
+    return (size + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
+}
+
+/* The head of an empty chunk, the first of its kind (and thread), in memory that is zero. */
+static inline void bp_chunk_fill(struct bp_chunk *chunk, enum bp_chunk_kind kind, uint32_t thread,
+                                 uint64_t size) {
+    chunk->magic = BP_CHUNK_MAGIC;
+    chunk->kind = (uint16_t)kind;
+    chunk->item_size = bp_item_sizes[kind];
+    chunk->size = size;
+    chunk->address = (uint64_t)(uintptr_t)chunk;
+    chunk->thread = thread;
+    chunk->capacity = (uint32_t)((size - sizeof *chunk) / chunk->item_size);
+}
 
 #endif

@@ -164,6 +164,8 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         result = bp_reader_load_tasks(reader);
     if (result == 0)
+        result = bp_reader_load_lines(reader);
+    if (result == 0)
         result = bp_reader_load_threads(reader);
     if (result == 0)
         result = load_names(reader);
@@ -175,8 +177,6 @@ static int load_all(struct bp_reader *reader) {
     if (result == 0)
         reader->profile->reaped = items;
     bp_reader_check_devices(reader->profile);
-    if (result == 0)
-        result = bp_reader_add_copies(reader);
     if (result == 0)
         result = bp_reader_check_tasks(reader);
     return result;
@@ -280,6 +280,8 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile->task_nodes);
     free(profile->task_folds);
     free(profile->variables);
+    free(profile->modules);
+    free(profile->lines);
     free(profile->strings);
     free(profile);
 }
@@ -294,4 +296,11 @@ const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *pr
 
 const char *bp_profile_string(const struct bp_profile *profile, uint32_t index) {
     return index < profile->string_size ? profile->strings + index : "";
+}
+
+const char *bp_profile_variable(const struct bp_profile *profile, const char *name) {
+    for (uint32_t i = 0; i < profile->variable_count; i++)
+        if (strcmp(bp_profile_string(profile, profile->variables[i].name), name) == 0)
+            return bp_profile_string(profile, profile->variables[i].value);
+    return "";
 }

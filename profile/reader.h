@@ -20,7 +20,7 @@ struct bp_read_error {
 };
 
 /* A call that was open when the file was read or the target died. */
-struct bp_open_call {
+struct bp_profile_call {
     uint64_t start;
     uint64_t child;
     uint32_t node;
@@ -32,8 +32,8 @@ struct bp_profile_thread {
     struct bp_thread info;
     uint32_t slot; /* index in the file's BP_THREADS; 0 is the main thread */
     uint32_t node_count;
-    struct bp_node *nodes;     /* at least the root */
-    struct bp_open_call *open; /* innermost first, the root last; none if the thread has ended */
+    struct bp_node *nodes;        /* at least the root */
+    struct bp_profile_call *open; /* innermost first, the root last; none if the thread has ended */
     uint32_t open_count;
     /* Sampled stacks: a frame's parent comes before it, a sample's node and frame exist. */
     struct bp_frame *frames;
@@ -72,6 +72,10 @@ struct bp_profile {
     uint32_t task_node_count;
     uint32_t task_fold_count;
     uint32_t variable_count;
+    struct bp_module *modules;
+    uint32_t module_count;
+    struct bp_line_count *lines; /* their functions exist */
+    uint32_t line_count;
     char *strings;
     size_t string_size;
     uint32_t object_count;
@@ -95,6 +99,9 @@ void bp_profile_free(struct bp_profile *profile);
 
 /* Borrowed; "" for an index outside. */
 const char *bp_profile_string(const struct bp_profile *profile, uint32_t index);
+
+/* The value of one of its variables, "" without. */
+const char *bp_profile_variable(const struct bp_profile *profile, const char *name);
 
 /* The thread of a slot; NULL if it was not read. */
 const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *profile,

@@ -90,9 +90,46 @@ static bool is_pair(const struct bp_transfer *asked, const struct bp_transfer *m
            met->flags & BP_TRANSFER_MET;
 }
 
+/* Records without a caller, by direction and size: what led to their calls was lost. */
+struct orphans {
+    uint64_t count[BP_DIRECTIONS][BP_SIZE_BUCKETS];
+};
+
+static void find_orphans(const struct bp_profile *profile, struct orphans *orphans) {
+    for (uint32_t i = 0; i < profile->transfer_count; i++) {
+        const struct bp_transfer *transfer = &profile->transfers[i];
+        for (int b = 0; transfer->thread == BP_NO_THREAD && b < BP_SIZE_BUCKETS; b++)
+            if (transfer->direction < BP_DIRECTIONS)
+                orphans->count[transfer->direction][b] += transfer->sizes[b];
+    }
+}
+
+/* A call without a record and a record of that direction and size without a call are one copy: it
+ * would count twice. Its bytes are the mean of what is left. */
+static void join_orphans(struct bp_transfer *left, struct orphans *orphans) {
+    for (int b = 0; left->direction < BP_DIRECTIONS && b < BP_SIZE_BUCKETS; b++) {
+        uint64_t *orphan = &orphans->count[left->direction][b];
+        uint64_t n = left->sizes[b] < *orphan ? left->sizes[b] : *orphan;
+        if (n > left->count)
+            n = left->count;
+        if (n == 0)
+            continue;
+        if (UINT64_C(1) << b < BP_SMALL_COPY && left->small_count >= n) {
+            left->small_bytes -= left->small_bytes / left->small_count * n;
+            left->small_count -= n;
+        }
+        left->bytes -= left->bytes / left->count * n;
+        left->count -= n;
+        left->sizes[b] -= n;
+        *orphan -= n;
+    }
+}
+
 /* What was asked for and has no record is a transfer, too. Items come in pairs. */
 static int add_untimed(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
+    struct orphans orphans = {0};
+    find_orphans(profile, &orphans);
     uint32_t count = 0;
     int result = 0;
     struct bp_transfer *asked = bp_reader_take(reader, BP_ASKED, &count, &result);
@@ -108,6 +145,7 @@ static int add_untimed(struct bp_reader *reader) {
             continue;
         }
         struct bp_transfer left = left_of(&asked[i], &asked[i + 1]);
+        join_orphans(&left, &orphans);
         i++;
         if (left.count)
             all[profile->transfer_count++] = left;

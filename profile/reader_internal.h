@@ -58,7 +58,6 @@ int bp_reader_load_devices(struct bp_reader *reader);
 void bp_reader_check_devices(struct bp_profile *profile);
 
 /* reader_copies.c, after the checks. */
-int bp_reader_add_copies(struct bp_reader *reader);
 /* The same for tasks, whose details come before the nodes that they name. */
 int bp_reader_load_tasks(struct bp_reader *reader);
 int bp_reader_check_tasks(struct bp_reader *reader);
@@ -72,6 +71,8 @@ void *bp_reader_take(struct bp_reader *reader, enum bp_chunk_kind kind, uint32_t
 /* Of one thread, before its nodes are loaded; checked when they are. */
 int bp_reader_load_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
 void bp_reader_check_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
+/* After the functions. */
+int bp_reader_load_lines(struct bp_reader *reader);
 int bp_reader_load_sampler(struct bp_reader *reader);
 
 /* Ends the text and takes out what could drive a terminal. */

@@ -47,7 +47,8 @@ void bp_reader_check_samples(struct bp_reader *reader, struct bp_profile_thread 
         reader->bad_items += !check_frame(reader->profile, thread, i);
     for (uint32_t i = 0; i < thread->sample_count; i++) {
         const struct bp_sample *sample = &thread->samples[i];
-        if (sample->node < thread->node_count && sample->frame < thread->frame_count)
+        if (sample->node < thread->node_count && sample->frame < thread->frame_count &&
+            sample->kind < BP_SAMPLE_KINDS)
             thread->samples[kept++] = *sample;
     }
     reader->bad_items += thread->sample_count - kept;

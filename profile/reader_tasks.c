@@ -18,6 +18,7 @@ int bp_reader_load_tasks(struct bp_reader *reader) {
     profile->task_nodes = bp_reader_take(reader, BP_TASK_NODES, &profile->task_node_count, &result);
     profile->task_folds = bp_reader_take(reader, BP_TASK_FOLDS, &profile->task_fold_count, &result);
     profile->variables = bp_reader_take(reader, BP_VARIABLES, &profile->variable_count, &result);
+    profile->modules = bp_reader_take(reader, BP_MODULES, &profile->module_count, &result);
     return result;
 }
 
@@ -71,7 +72,7 @@ static void add_open(struct growth *growth, struct bp_task *task) {
     const struct bp_profile_thread *thread = growth->thread;
     uint64_t end = task->end;
     for (uint32_t i = 0; i < thread->open_count; i++) {
-        const struct bp_open_call *call = &thread->open[i];
+        const struct bp_profile_call *call = &thread->open[i];
         uint64_t whole = end > call->start ? end - call->start : 0;
         if (call->node < thread->node_count)
             growth->self[call->node] += whole > call->child ? whole - call->child : 0;

@@ -73,9 +73,9 @@ static uint32_t find_node(const struct bp_reader *reader, const struct bp_profil
     return node < thread->node_count ? (uint32_t)node : BP_NO_NODE;
 }
 
-static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_thread *thread,
-                                    const struct bp_entry *entry) {
-    struct bp_open_call call = {.start = entry->start, .child = entry->child};
+static struct bp_profile_call describe(struct bp_reader *reader, struct bp_profile_thread *thread,
+                                       const struct bp_entry *entry) {
+    struct bp_profile_call call = {.start = entry->start, .child = entry->child};
     uint32_t offset = 0;
     call.flags = entry->sp & BP_ENTRY_INHERITED;
     call.node = find_node(reader, thread, entry->node, &offset);
@@ -87,7 +87,7 @@ static struct bp_open_call describe(struct bp_reader *reader, struct bp_profile_
     return call;
 }
 
-static int add_open(struct bp_profile_thread *thread, struct bp_open_call call,
+static int add_open(struct bp_profile_thread *thread, struct bp_profile_call call,
                     uint32_t *allocated) {
     if (thread->open_count == *allocated) {
         uint32_t more = *allocated ? *allocated * 2 : 8;
@@ -163,7 +163,7 @@ static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
         address = entry.parent;
     }
     const struct bp_entry *root = &thread->info.root;
-    struct bp_open_call call = {.start = root->start, .child = root->child};
+    struct bp_profile_call call = {.start = root->start, .child = root->child};
     int result = add_open(thread, call, &allocated);
     return result ? result : mark_outermost(reader, thread);
 }

@@ -10,26 +10,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-#ifdef __x86_64__
-static inline long bp_syscall6(long number, long a, long b, long c, long d, long e, long f) {
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-#else
-#    include <errno.h>
-#    include <unistd.h>
-static inline long bp_syscall6(long number, long a, long b, long c, long d, long e, long f) {
-    long result = syscall(number, a, b, c, d, e, f);
-    return result == -1 ? -errno : result;
-}
-#endif
+#include "profile/arch.h"
 
 #define BP_SYS0(n) bp_syscall6(n, 0, 0, 0, 0, 0, 0)
 #define BP_SYS1(n, a) bp_syscall6(n, (long)(a), 0, 0, 0, 0, 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The wall page: who shares each second of wall time (docs/architecture.md, "wall split").
+ * The wall page: who shares each second of wall time (docs/internals/ledger.md, "wall split").
  * Lock-free, because a process of the tree may be killed at any instruction: one 128-bit
  * compare-exchange replaces v, time and n together. Never on the path of a plain call; only when
  * a thread starts, ends, begins to wait or stops waiting.
@@ -10,24 +10,14 @@
 
 #include <stddef.h>
 
+#include "profile/arch.h"
 #include "profile/format.h"
 
 #define BP_TREE_N_MASK 0xffffu
 
 static inline int bp_tree_exchange(struct bp_tree_word *word, struct bp_tree_word *expected,
                                    struct bp_tree_word desired) {
-#ifdef __x86_64__
-    unsigned char done;
-    __asm__ volatile("lock cmpxchg16b %1"
-                     : "=@ccz"(done), "+m"(*word), "+a"(expected->v), "+d"(expected->time_n)
-                     : "b"(desired.v), "c"(desired.time_n)
-                     : "memory");
-    return done;
-#else
-    *expected = *word;
-    *word = desired;
-    return 1;
-#endif
+    return bp_exchange_pair(word, &expected->v, &expected->time_n, desired.v, desired.time_n);
 }
 
 /* The page at the instant `ticks`, had nothing else happened since; `idle` takes the ticks that

@@ -9,23 +9,20 @@
 #include <sys/uio.h>
 
 #include "profile/items.h"
+#include "profile/stop.h"
 #include "profile/sys.h"
 #include "profile/writer_internal.h"
 
-/* First chunk of each shared kind; every later one is twice as large. 256 strings and functions
- * serve a small DSL in one page each. */
-#define FIRST_ITEMS 64
+/* The first chunk of each shared kind is one page; every later one is twice as large. */
+#define FIRST_CHUNK BP_PAGE
 #define LARGEST_CHUNK (4u << 20)
 
-/* The file grows by extents, so that most chunks take no system call. */
-#define FIRST_EXTENT (128u << 10) /* what a program with one thread needs */
-#define EXTENT (256u << 10)       /* four more threads */
+/* The file grows by extents, so that most chunks take no system call: by half of what it has, so
+ * that a process that records next to nothing leaves next to nothing. */
+#define FIRST_EXTENT (64u << 10) /* what a program with one thread and a small DSL needs */
+#define LARGEST_EXTENT (256u << 10)
 
 #define PAGES_AT_ONCE 64 /* 1 kB of stack */
-
-static uint64_t round_to_page(uint64_t size) {
-    return (size + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
-}
 
 static void copy_text(char *to, size_t size, const char *from) {
     size_t i = 0;
@@ -35,7 +32,7 @@ static void copy_text(char *to, size_t size, const char *from) {
 }
 
 /* Growing past the limit would raise SIGXFSZ in the target. */
-int bp_writer_size_allowed(uint64_t size) {
+static int size_allowed(uint64_t size) {
     struct rlimit limit;
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) < 0)
         return 1;
@@ -45,10 +42,10 @@ int bp_writer_size_allowed(uint64_t size) {
 /* Reserve blocks now: a page of a sparse file that finds the disk full is a SIGBUS. Zeros are
  * written where fallocate would do: pages that are in the cache already cost nothing when they are
  * first used, while one of an unwritten extent took 3 us, and the first 40 to 110 to read ahead. */
-static int reserve(int fd, uint64_t offset, uint64_t size) {
+int bp_writer_reserve(int fd, uint64_t offset, uint64_t size) {
     static const char zeros[BP_PAGE];
     struct iovec pages[PAGES_AT_ONCE];
-    if (!bp_writer_size_allowed(offset + size))
+    if (!size_allowed(offset + size))
         return -EFBIG;
     for (unsigned i = 0; i < PAGES_AT_ONCE; i++)
         pages[i] = (struct iovec){(void *)(uintptr_t)zeros, BP_PAGE};
@@ -109,9 +106,9 @@ int bp_writer_create(struct bp_writer *writer, const char *path) {
     if (fd < 0)
         return fd;
     uint64_t size = BP_PAGE + FIRST_EXTENT;
-    long error = reserve(fd, 0, size);
+    long error = bp_writer_reserve(fd, 0, size);
     if (error == -ENOSPC || error == -EFBIG || error == -EDQUOT)
-        error = reserve(fd, 0, size = BP_PAGE);
+        error = bp_writer_reserve(fd, 0, size = BP_PAGE);
     void *memory = error == 0 ? bp_writer_map(fd, NULL, size, 0) : NULL;
     if (error == 0 && bp_sys_failed(memory))
         error = (long)memory;
@@ -134,7 +131,8 @@ static int extend(struct bp_writer *writer, uint64_t size) {
     int fd = reopen(writer);
     if (fd < 0)
         return fd;
-    int error = reserve(fd, offset, size);
+    int error = bp_writer_reserve(fd, offset, size);
+    BP_STOP(FILE_RESERVED);
     void *memory = error ? NULL : bp_writer_map(fd, NULL, size, offset);
     BP_SYS1(SYS_close, fd);
     if (error || bp_sys_failed(memory))
@@ -144,13 +142,25 @@ static int extend(struct bp_writer *writer, uint64_t size) {
     return 0;
 }
 
+static uint64_t next_extent(uint64_t used) {
+    uint64_t extent = bp_writer_round(used / 2);
+    if (extent < BP_WRITER_LEAST_EXTENT)
+        return BP_WRITER_LEAST_EXTENT;
+    return extent < LARGEST_EXTENT ? extent : LARGEST_EXTENT;
+}
+
+/* In a child that nobody prepared the file is the parent's. */
+static int is_ours(const struct bp_writer *writer) {
+    return !writer->alive || __atomic_load_n(writer->alive, __ATOMIC_RELAXED);
+}
+
 /* Memory for a chunk: what is left of the last extent, or a new one; a small one if the disk is
  * nearly full. */
 static void *grow(struct bp_writer *writer, uint64_t size) {
     struct bp_header *header = writer->header;
     int lost = header->flags & BP_LOST_DISK, error = 0;
     if (!lost && writer->spare_size < size) {
-        uint64_t extent = header->used == BP_PAGE ? FIRST_EXTENT : EXTENT;
+        uint64_t extent = next_extent(header->used);
         error = extend(writer, size > extent ? size : extent);
         if (error && size < extent)
             error = extend(writer, size);
@@ -170,34 +180,42 @@ static void *grow(struct bp_writer *writer, uint64_t size) {
 
 struct bp_chunk *bp_writer_chunk(struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t thread,
                                  uint32_t first, uint32_t items) {
-    uint16_t item_size = bp_item_sizes[kind];
-    uint64_t size = round_to_page(sizeof(struct bp_chunk) + (uint64_t)items * item_size);
-    struct bp_chunk *chunk = grow(writer, size);
+    uint64_t size = bp_chunk_size(kind, items);
+    struct bp_chunk *chunk = is_ours(writer) ? grow(writer, size) : NULL;
     if (!chunk)
         return NULL;
-    chunk->magic = BP_CHUNK_MAGIC;
-    chunk->kind = (uint16_t)kind;
-    chunk->item_size = item_size;
-    chunk->size = size;
-    chunk->address = (uint64_t)chunk;
-    chunk->thread = thread;
+    BP_STOP_UNLESS_ZERO(chunk, size);
+    bp_chunk_fill(chunk, kind, thread, size);
     chunk->first = first;
-    chunk->capacity = (uint32_t)((size - sizeof *chunk) / item_size);
     chunk->links[0] = (uint64_t)writer->chunks;
     writer->chunks = chunk;
+    BP_STOP(CHUNK_FILLED);
     if (!(writer->header->flags & BP_LOST_DISK))
         __atomic_store_n(&writer->header->used, writer->header->used + size, __ATOMIC_RELEASE);
     return chunk;
+}
+
+/* The mapping of what is cut off stays, and is not used any more. */
+void bp_writer_trim(struct bp_writer *writer) {
+    int fd = writer->spare_size && is_ours(writer) ? reopen(writer) : -1;
+    if (fd < 0)
+        return;
+    writer->spare_size = 0;
+    BP_SYS2(SYS_ftruncate, fd, writer->header->used);
+    BP_SYS1(SYS_close, fd);
 }
 
 /* The open chunk of a shared kind with room for `items` more. */
 static struct bp_chunk *open_chunk(struct bp_writer *writer, enum bp_chunk_kind kind,
                                    uint32_t items) {
     struct bp_chunk *chunk = writer->open[kind];
+    if (!is_ours(writer))
+        return NULL;
     if (chunk && chunk->capacity - chunk->count >= items)
         return chunk;
     uint32_t first = chunk ? chunk->first + chunk->capacity : 0;
-    uint32_t wanted = chunk ? 2 * chunk->capacity : FIRST_ITEMS;
+    uint32_t wanted =
+        chunk ? 2 * chunk->capacity : (FIRST_CHUNK - (uint32_t)sizeof *chunk) / bp_item_sizes[kind];
     if (wanted > LARGEST_CHUNK / bp_item_sizes[kind])
         wanted = LARGEST_CHUNK / bp_item_sizes[kind];
     if (wanted < items)
@@ -213,7 +231,9 @@ void *bp_writer_item(struct bp_writer *writer, enum bp_chunk_kind kind, uint32_t
     if (!chunk)
         return NULL;
     *index = chunk->first + chunk->count;
-    return (char *)bp_chunk_items(chunk) + (size_t)chunk->count * chunk->item_size;
+    char *item = (char *)bp_chunk_items(chunk) + (size_t)chunk->count * chunk->item_size;
+    BP_STOP_UNLESS_ZERO(item, chunk->item_size);
+    return item;
 }
 
 void bp_writer_commit(struct bp_writer *writer, enum bp_chunk_kind kind) {

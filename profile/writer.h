@@ -25,6 +25,8 @@ struct bp_writer {
     char *spare; /* mapped and reserved beyond header->used */
     uint64_t spare_size;
     uint64_t device, inode; /* to know the file again when it is opened to grow */
+    const uint32_t *alive;  /* 0 there: a process that must not write; NULL: there is none such */
+    struct bp_snapshot *snapshot; /* between bp_writer_before_fork and after */
 };
 
 /* Create the file with its header; -errno, and -EEXIST if there is one of that name. */
@@ -45,11 +47,21 @@ void *bp_writer_get(const struct bp_writer *writer, enum bp_chunk_kind kind, uin
 /* Index of a copy of `text`; 0, the empty string, without memory. */
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text);
 
-/* In a forked child: go on in a file of its own, with all chunks of no thread and those of
- * `thread` at the same addresses. What the parent knows of devices is left out; its items stay as
- * private memory. Samples and tasks are left out and their memory is gone. The parent's file is not
- * touched again. */
-int bp_writer_fork(struct bp_writer *writer, const char *path, uint32_t thread);
+/* Give back what the file has beyond its chunks. It may still grow. */
+void bp_writer_trim(struct bp_writer *writer);
+
+/* Around fork, with the caller's lock held all the time. Before: keep what the child needs and what
+ * may change in the parent meanwhile; `thread` is the one that forks. 0 or -errno. After, in both:
+ * that is not needed any more. */
+int bp_writer_before_fork(struct bp_writer *writer, uint32_t thread);
+void bp_writer_after_fork(struct bp_writer *writer);
+
+/* In a forked child: go on in a file of its own, with the chunks that writer_fork.c tells of at the
+ * same addresses. The parent's file is not touched again. The header has no magic number yet: it is
+ * a profile when the caller says so. Nothing has changed if it fails; then the same without a file:
+ * everything is lost with the process, because of `error`. 0 or -errno. */
+int bp_writer_fork(struct bp_writer *writer, const char *path);
+int bp_writer_detach(struct bp_writer *writer, int error);
 
 static inline void *bp_chunk_items(struct bp_chunk *chunk) {
     return chunk + 1;

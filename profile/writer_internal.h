@@ -14,8 +14,16 @@ int bp_writer_open(const char *path, struct stat *status);
 /* This is the file from now on. */
 void bp_writer_remember(struct bp_writer *writer, const char *path, const struct stat *status);
 
-/* False where the file would be larger than RLIMIT_FSIZE. */
-int bp_writer_size_allowed(uint64_t size);
+/* Whole pages. */
+static inline uint64_t bp_writer_round(uint64_t size) {
+    return (size + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
+}
+
+/* What is reserved beyond the chunks at least: a first thread's nodes and entries. */
+#define BP_WRITER_LEAST_EXTENT (16u << 10)
+
+/* Blocks for a part of the file, zeroed. 0 or -errno. */
+int bp_writer_reserve(int fd, uint64_t offset, uint64_t size);
 
 /* At `address` if there is one; else anywhere. See bp_sys_failed(). */
 void *bp_writer_map(int fd, void *address, uint64_t size, uint64_t offset);

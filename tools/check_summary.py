@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The end of tools/check: logs of failed tests, reasons of skipped ones, and the one line that
 counts them all. Reads meson's logs: one JSON object a line for each test. A test that a later log
-has once more counts as it ended there.
+has once more counts as it ended there. The line before the last names what was tried more than once
+because times were wrong.
 
 check_summary.py BROKEN_STEPS LOG...    the summary
-check_summary.py --failed-timed LOG     the names of failed tests that compare times, for meson
+check_summary.py --failed-by-noise LOG  the names of tests that failed by times alone, for meson
 """
 import json
 import os
+import re
 import sys
 
 PASSED = {"OK", "EXPECTEDFAIL"}
+NOISE = 3  # the status of such a test: tests/harness/__init__.py
 
 
 def load(path):
@@ -26,12 +29,11 @@ def load(path):
     return tests
 
 
-def failed_timed(path):
-    """meson writes "project:suite+suite / test"."""
+def failed_by_noise(path):
+    """meson writes "project:suite+suite / test", and ERROR or TIMEOUT for what has no status."""
     for test in load(path):
-        suites, _, name = test["name"].partition(" / ")
-        if test["result"] not in PASSED | {"SKIP"} and "timed" in suites.rpartition(":")[2].split("+"):
-            print(name)
+        if test["result"] == "FAIL" and test.get("returncode") == NOISE:
+            print(test["name"].partition(" / ")[2])
 
 
 def run_again(tests):
@@ -39,6 +41,17 @@ def run_again(tests):
     last = {test["name"]: test for test in tests}
     changed = [test for test in tests if test is not last[test["name"]]]
     return list(last.values()), changed
+
+
+def retries(tests, before):
+    """What was tried again: cases by their tests, which say so, and whole tests."""
+    said = [name for test in before + tests
+            for name in re.findall(r"^ *retry (\S+): ", test.get("stdout") or "", re.M)]
+    return said + [test["name"].partition(" / ")[2] or test["name"] for test in before]
+
+
+def print_retries(names):
+    print(f"\n{len(names)} retries of times" + (": " if names else "") + ", ".join(names))
 
 
 def print_failed(test, lines=80):
@@ -55,8 +68,8 @@ def skip_reason(test):
 
 
 def main():
-    if sys.argv[1] == "--failed-timed":
-        return failed_timed(sys.argv[2])
+    if sys.argv[1] == "--failed-by-noise":
+        return failed_by_noise(sys.argv[2])
     broken_steps = int(sys.argv[1])
     tests, before = run_again([test for path in sys.argv[2:] for test in load(path)])
     skipped = [test for test in tests if test["result"] == "SKIP"]
@@ -78,7 +91,8 @@ def main():
     for test in failed:
         print(f"  {test['name']}: {test['result']}")
     failures = len(failed) + broken_steps
-    print(f"\n{len(passed)} passed, {failures} failed, {len(skipped)} skipped")
+    print_retries(retries(tests, before))
+    print(f"{len(passed)} passed, {failures} failed, {len(skipped)} skipped")
     return 1 if failures or not passed else 0
 
 

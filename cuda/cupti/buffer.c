@@ -4,9 +4,11 @@
  * given NULL: it would drop records silently and, in some versions, crash. A few buffers are kept
  * for the next request; what CUPTI has beyond that is given back to the system when it returns.
  */
+#include "cuda/cupti/buffer.h"
+
 #include <sys/mman.h>
 
-#include "cuda/internal.h"
+#include "interpose/ledger/thread.h"
 
 #define SIZE (UINT64_C(1) << 20) /* some 3,500 launches with their calls */
 #define KEPT 8
@@ -46,5 +48,5 @@ void bp_buffer_give(uint8_t *buffer, size_t size) {
     }
     bp_unlock(&state.lock, mask);
     if (!kept)
-        BP_SYS2(SYS_munmap, buffer, size);
+        bp_pages_free(buffer, size);
 }

@@ -3,14 +3,16 @@
  * Finding and opening libcupti, at the first CUDA call. It is opened by the real dlopen, so that
  * our own wrapper does not take it for something the target did.
  */
+#include "cuda/cupti/cupti.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/internal.h"
-#include "interpose/hook.h"
+#include "cuda/cupti/abi.h"
+#include "interpose/hook/source.h"
 
 #define PATH_SIZE 1024
 
@@ -30,8 +32,8 @@ struct loaded {
 
 static int find_functions(void) {
     if (!real.dlopen) {
-        real.dlopen = bp_hook_runtime("dlopen");
-        real.dlsym = bp_hook_runtime("dlsym");
+        real.dlopen = bp_source_runtime("dlopen");
+        real.dlsym = bp_source_runtime("dlsym");
     }
     return real.dlopen && real.dlsym;
 }

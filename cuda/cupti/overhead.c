@@ -4,9 +4,13 @@
  * memory from malloc that is for the tool to free: after the walk through a buffer, when our lock
  * is not held, since the target's own free may do anything.
  */
+#include "cuda/cupti/overhead.h"
+
 #include <stdlib.h>
 
+#include "cuda/cupti/abi.h"
 #include "cuda/internal.h"
+#include "cuda/sums.h"
 
 static uint64_t *sum_of(uint32_t kind) {
     struct bp_collector *collector = bp_sums.collector;

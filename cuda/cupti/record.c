@@ -7,7 +7,24 @@
  * CUPTI's times are CLOCK_REALTIME; they become ticks by a pair of both clocks taken when the
  * buffer arrives, so that a step of the system's time spoils one buffer at most.
  */
+#include "cuda/cupti/record.h"
+
+#include "cuda/api.h"
+#include "cuda/asked.h"
+#include "cuda/attribute.h"
+#include "cuda/content.h"
+#include "cuda/cupti/abi.h"
+#include "cuda/cupti/buffer.h"
+#include "cuda/cupti/cupti.h"
+#include "cuda/cupti/external.h"
+#include "cuda/cupti/overhead.h"
+#include "cuda/flush.h"
 #include "cuda/internal.h"
+#include "cuda/managed.h"
+#include "cuda/slot.h"
+#include "cuda/sums.h"
+#include "cuda/table.h"
+#include "cuda/window.h"
 #include "profile/clock.h"
 
 #define CORRELATIONS 65536 /* ids are handed out in order: the table is a ring */
@@ -116,7 +133,7 @@ static void submit(const struct parked *parked, uint32_t owner) {
 }
 
 static void note_slot(struct bp_slot *slot, const struct parked *parked, uint32_t owner) {
-    if (parked->kind != BP_WORK_KERNEL && owner != BP_TABLE_NONE && slot->class != BP_CUDA_GRAPH) {
+    if (parked->kind != BP_WORK_KERNEL && owner != BP_CUDA_NONE && slot->class != BP_CUDA_GRAPH) {
         slot->transfer = owner + 1;
         slot->bytes = parked->work.bytes;
         slot->time = parked->work.end - parked->work.start;
@@ -131,14 +148,15 @@ static int find_context(struct parked *parked, struct bp_slot **slot) {
     *slot = NULL;
     if (found->id != parked->correlation || !found->external)
         return 0;
-    parked->work.thread = (uint32_t)(found->external >> 48);
-    parked->work.node = (uint32_t)(found->external >> 28) & 0xfffff;
-    *slot = bp_slot_get((uint32_t)found->external & (BP_SLOT_SEQUENCES - 1));
+    struct bp_external external = bp_external_unpack(found->external);
+    parked->work.thread = external.thread;
+    parked->work.node = external.node;
+    *slot = bp_slot_get(external.slot);
     return 1;
 }
 
 static void account(struct parked *parked, struct bp_slot *slot) {
-    uint32_t owner = BP_TABLE_NONE;
+    uint32_t owner = BP_CUDA_NONE;
     if (parked->untimed) {
         bp_sums.collector->dropped++;
         if (slot)
@@ -148,7 +166,7 @@ static void account(struct parked *parked, struct bp_slot *slot) {
     if (parked->kind == BP_WORK_KERNEL)
         owner = bp_sums_kernel(&parked->work, parked->name);
     else if (parked->work.half == 2)
-        owner = bp_sums_second(&parked->work, slot ? slot->transfer - 1 : BP_TABLE_NONE);
+        owner = bp_sums_second(&parked->work, slot ? slot->transfer - 1 : BP_CUDA_NONE);
     else
         owner = bp_sums_transfer(&parked->work);
     submit(parked, owner);
@@ -315,7 +333,7 @@ static void take_external(const void *record) {
     uint32_t id = bp_cupti_EXTERNAL_correlationId(record);
     uint64_t external = bp_cupti_EXTERNAL_externalId(record);
     state.correlations[id % CORRELATIONS] = (struct correlation){external, id, 0};
-    struct bp_slot *slot = bp_slot_get((uint32_t)external & (BP_SLOT_SEQUENCES - 1));
+    struct bp_slot *slot = bp_slot_get(bp_external_unpack(external).slot);
     if (slot && slot->state == BP_SLOT_OPEN)
         slot->state = BP_SLOT_SEEN;
 }

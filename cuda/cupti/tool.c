@@ -6,6 +6,9 @@
  * are fetched, so that the program gets what it would get without us, and no memory to free that is
  * not its own.
  */
+#include "cuda/cupti/tool.h"
+
+#include "cuda/flush.h"
 #include "cuda/internal.h"
 
 #define KINDS 64

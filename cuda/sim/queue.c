@@ -34,7 +34,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t more;
     bool there, wanted;
-} helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct bp_sim_work *bp_sim_work_new(enum bp_sim_work_kind kind, size_t extra) {
     size_t size = sizeof(struct bp_sim_work) + extra;
@@ -202,7 +202,7 @@ static bool is_wanted(void) {
     int error = 0;
     pthread_mutex_lock(&helper.lock);
     while (!helper.wanted && !error)
-        error = pthread_cond_clockwait(&helper.more, &helper.lock, CLOCK_MONOTONIC, &until);
+        error = pthread_cond_timedwait(&helper.more, &helper.lock, &until);
     bool wanted = helper.there = helper.wanted;
     helper.wanted = false;
     pthread_mutex_unlock(&helper.lock);
@@ -219,10 +219,21 @@ static void *help(void *unused) {
     return unused;
 }
 
+/* Made again for each thread: whoever waited before is gone. (pthread_cond_clockwait needs glibc
+ * 2.30.) */
+static void init_more(void) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&helper.more, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 /* Without a signal of the program's. */
 static bool make_helper(void) {
     pthread_t thread;
     sigset_t all, before;
+    init_more();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool made = !pthread_create(&thread, NULL, help, NULL);

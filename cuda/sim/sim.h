@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stand-in device: what its core (libbattprofsim.so) offers to the stand-in libcudart, libcupti
- * and libcuda. Everything here is of no CUDA generation; those libraries are built once for each.
- * Times are CLOCK_MONOTONIC nanoseconds. Functions that return int return a cudaError_t.
+ * The simulated device: what its core (libbattprofsim.so) offers to the simulated libcudart,
+ * libcupti and libcuda. Everything here is of no CUDA generation; those libraries are built once
+ * for each. Times are CLOCK_MONOTONIC nanoseconds. Functions that return int return a cudaError_t.
  *
  * The model is computed when work is submitted: the start and end of every copy and kernel are
  * known at once. What it does to memory is done later, in the order of submission, by a thread that
@@ -153,7 +153,7 @@ BP_SIM_EXPORT int bp_sim_set_device(int device);
 BP_SIM_EXPORT const struct bp_sim_properties *bp_sim_properties(int device);
 BP_SIM_EXPORT int bp_sim_peer_enable(int device, int peer, bool on);
 BP_SIM_EXPORT int bp_sim_device_synchronize(void);
-/* A function of the stand-in libcuda, as cuGetProcAddress finds it; NULL if there is none. */
+/* A function of the simulated libcuda, as cuGetProcAddress finds it; NULL if there is none. */
 BP_SIM_EXPORT void *bp_sim_driver_function(const char *name);
 BP_SIM_EXPORT int bp_sim_memory_info(size_t *unused, size_t *total);
 
@@ -195,7 +195,8 @@ BP_SIM_EXPORT bool bp_sim_find(const void *pointer, struct bp_sim_region *region
 BP_SIM_EXPORT int bp_sim_prefetch(const void *memory, size_t size, int device,
                                   struct bp_sim_stream *stream);
 /* What the calling thread waits for when it touches that memory: pages that are on a device come to
- * the host. The stand-in does not see accesses, so a program that wants them modelled says so. */
+ * the host. The simulated device does not see accesses, so a program that wants them modelled says
+ * so. */
 BP_SIM_EXPORT void bp_sim_touch(const void *memory, size_t size);
 
 /* stream.c */

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,11 +56,11 @@ static char *put_text(char *to, const char *key, const char *value) {
 
 /* Appends a piece to the file, which other processes extend as well, and maps it. */
 static char *new_piece(void) {
-    struct stat about;
     void *memory = MAP_FAILED;
     bp_sim_syscall(SYS_flock, state.file, LOCK_EX, 0, 0);
-    if (fstat(state.file, &about) == 0) {
-        size_t at = ((size_t)about.st_size + 4095) & ~(size_t)4095;
+    off_t size = lseek(state.file, 0, SEEK_END);
+    if (size >= 0) {
+        size_t at = ((size_t)size + 4095) & ~(size_t)4095;
         if (fallocate(state.file, 0, (off_t)at, PIECE) == 0)
             memory = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, state.file, (off_t)at);
     }

@@ -3,8 +3,8 @@
  * Reading encoded bytes of a piece of memory that is known to be readable. Past the end everything
  * is 0 and `bad` is set; the caller looks at it once, at the end.
  */
-#ifndef BP_INTERPOSE_SAMPLE_BYTES_H
-#define BP_INTERPOSE_SAMPLE_BYTES_H
+#ifndef BP_INTERPOSE_BASE_BYTES_H
+#define BP_INTERPOSE_BASE_BYTES_H
 
 #include <stdint.h>
 

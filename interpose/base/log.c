@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/log.h"
+#include "interpose/base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>

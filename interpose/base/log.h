@@ -3,8 +3,8 @@
  * What the library has to say goes to descriptor 2, a line at a time, by write(2): never stdout,
  * never stdio, whose buffers and locks are the target's.
  */
-#ifndef BP_INTERPOSE_LOG_H
-#define BP_INTERPOSE_LOG_H
+#ifndef BP_INTERPOSE_BASE_LOG_H
+#define BP_INTERPOSE_BASE_LOG_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * costs 0.2 µs where process_vm_readv costs 1.8, and changes nothing. Each page is asked for once
  * in a walk.
  */
-#ifndef BP_INTERPOSE_SAMPLE_SAFE_H
-#define BP_INTERPOSE_SAMPLE_SAFE_H
+#ifndef BP_INTERPOSE_BASE_SAFE_H
+#define BP_INTERPOSE_BASE_SAFE_H
 
 #include <errno.h>
 #include <stddef.h>

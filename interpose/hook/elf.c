@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/elf.h"
+#include "interpose/hook/elf.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "interpose/arch/arch.h"
 
 /* Most objects have their dynamic section relocated in place; the vdso has not. */
 static const void *dynamic_pointer(const struct bp_elf *elf, uint64_t value) {
@@ -24,6 +26,8 @@ static void read_segments(struct bp_elf *elf, const struct dl_phdr_info *info) {
         } else if (header->p_type == PT_GNU_RELRO) {
             elf->relro_low = low;
             elf->relro_high = high;
+        } else if (header->p_type == PT_GNU_EH_FRAME) {
+            elf->unwind = low;
         }
     }
 }
@@ -231,6 +235,16 @@ int bp_elf_needs(const struct bp_elf *elf, const char *name) {
     return 0;
 }
 
+int bp_elf_is_or_needs(const struct bp_elf *elf, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (strncmp(elf->soname, prefix, length) == 0)
+        return 1;
+    for (const ElfW(Dyn) *d = elf->dynamic; d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_NEEDED && strncmp(elf->strings + d->d_un.d_val, prefix, length) == 0)
+            return 1;
+    return 0;
+}
+
 static uint32_t id_in_note(const char *at, const char *end, uint8_t *id, uint32_t size) {
     while (at + sizeof(ElfW(Nhdr)) <= end) {
         const ElfW(Nhdr) *note = (const void *)at;
@@ -267,8 +281,9 @@ const void *bp_elf_ret_instruction(const struct bp_elf *elf, uint64_t near) {
             continue;
         if ((header->p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
             return NULL;
-        const void *after = memchr((const void *)near, 0xc3, low + header->p_memsz - near);
-        return after ? after : memchr((const void *)low, 0xc3, near - low);
+        const void *after =
+            memchr((const void *)near, BP_ARCH_RETURN, low + header->p_memsz - near);
+        return after ? after : memchr((const void *)low, BP_ARCH_RETURN, near - low);
     }
     return NULL;
 }

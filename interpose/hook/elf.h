@@ -4,8 +4,8 @@
  * the functions we intercept, is not in libc before glibc 2.34, and answers with the executable's
  * PLT for functions whose address a no-PIE program takes.
  */
-#ifndef BP_INTERPOSE_ELF_H
-#define BP_INTERPOSE_ELF_H
+#ifndef BP_INTERPOSE_HOOK_ELF_H
+#define BP_INTERPOSE_HOOK_ELF_H
 
 #include <link.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@ struct bp_elf {
     uint64_t base;
     uint64_t low, high; /* of its PT_LOADs */
     uint64_t relro_low, relro_high;
+    uint64_t unwind; /* .eh_frame_hdr; 0: none */
     const ElfW(Dyn) * dynamic;
     const ElfW(Sym) * symbols;
     const char *strings;
@@ -53,10 +54,13 @@ uint64_t bp_elf_address(const struct bp_elf *elf, const ElfW(Sym) * symbol);
 /* Whether `name` is among its DT_NEEDED. */
 int bp_elf_needs(const struct bp_elf *elf, const char *name);
 
+/* Whether its name, or one of its DT_NEEDED, begins with `prefix`. */
+int bp_elf_is_or_needs(const struct bp_elf *elf, const char *prefix);
+
 /* Bytes of the build id, copied to `id` of `size` bytes. */
 uint32_t bp_elf_build_id(const struct bp_elf *elf, uint8_t *id, uint32_t size);
 
-/* A readable and executable address in the object that holds the byte 0xc3, near `near`. */
+/* The address of a return instruction in the object's readable code, near `near`. */
 const void *bp_elf_ret_instruction(const struct bp_elf *elf, uint64_t near);
 
 #endif

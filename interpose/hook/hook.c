@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/hook.h"
+#include "interpose/hook/hook.h"
 
 #include <fnmatch.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "interpose/elf.h"
-#include "interpose/source.h"
-#include "interpose/task.h"
-#include "interpose/task_call.h"
-#include "interpose/task_rules.h"
+#include "interpose/base/hash.h"
+#include "interpose/hook/elf.h"
+#include "interpose/hook/source.h"
+#include "interpose/ledger/task.h"
+#include "profile/pattern.h"
+#include "profile/stop.h"
 
 #define PATTERNS 64
+#define DSL_PATTERNS 32
 #define WRAP_TABLES 16
-#define HANDLES 256          /* of functions without a stub, made at a time */
 #define NAME_BITS (1u << 16) /* a Bloom filter of the names in the map: 8 kB */
 
 struct pattern {
@@ -25,6 +25,8 @@ struct pattern {
 static struct {
     struct pattern patterns[PATTERNS];
     unsigned pattern_count;
+    struct bp_pattern dsl[DSL_PATTERNS];
+    unsigned dsl_count;
     const struct bp_wrap *wraps[WRAP_TABLES];
     size_t wrap_counts[WRAP_TABLES];
     unsigned wrap_tables;
@@ -38,7 +40,8 @@ static struct {
 struct bp_lock bp_hook_lock;
 int bp_hook_waits = 1;
 
-/* Functions that return twice, look at their return address, or change what a stack is. */
+/* Functions that return twice, look at their return address, or change what a stack is; prctl can
+ * take away the clock that is read when it returns (PR_SET_TSC). */
 static const char *const never[] = {
     "setjmp",
     "_setjmp",
@@ -79,6 +82,7 @@ static const char *const never[] = {
     "__cxa_finalize",
     "__register_frame*",
     "__deregister_frame*",
+    "prctl",
 };
 
 static const struct {
@@ -88,7 +92,7 @@ static const struct {
 #define WAIT(name) {#name, BP_STUB_WAIT},
 #define IO(name) {#name, BP_STUB_IO},
 #define IO_FD(name) {#name, BP_STUB_IO_FD},
-#include "interpose/runtime.def"
+#include "interpose/hook/runtime.def"
 #undef WAIT
 #undef IO
 #undef IO_FD
@@ -121,6 +125,19 @@ void bp_hook_patterns(const char *patterns, uint16_t flags) {
     }
 }
 
+void bp_hook_dsl(const char *patterns) {
+    while (state.dsl_count < DSL_PATTERNS &&
+           bp_pattern_next(&patterns, &state.dsl[state.dsl_count]))
+        state.dsl_count++;
+}
+
+static int is_dsl(const struct bp_pattern_native *function) {
+    for (unsigned i = 0; i < state.dsl_count; i++)
+        if (bp_pattern_is_native(&state.dsl[i], function))
+            return 1;
+    return 0;
+}
+
 void bp_hook_wraps(const struct bp_wrap *wraps, size_t count) {
     state.wraps[state.wrap_tables] = wraps;
     state.wrap_counts[state.wrap_tables++] = count;
@@ -140,7 +157,7 @@ int bp_hook_wants_library(const char *path, const char *soname) {
     for (unsigned i = 0; i < state.pattern_count; i++)
         if (pattern_matches(&state.patterns[i], path, soname))
             return 1;
-    return 0;
+    return is_dsl(&(struct bp_pattern_native){path, soname, NULL});
 }
 
 int bp_hook_wants_symbol(const char *name) {
@@ -151,13 +168,15 @@ int bp_hook_wants_symbol(const char *name) {
 }
 
 /* `flags`: of all patterns that match. */
-static int wants_symbol(const struct bp_elf *elf, const char *name, uint32_t *flags) {
-    int wanted = 0;
+static int wants_symbol(const struct bp_elf *elf, const char *path, const char *name,
+                        uint32_t *flags) {
     *flags = 0;
     if (!bp_hook_wants_symbol(name))
         return 0;
+    int wanted = is_dsl(&(struct bp_pattern_native){path, elf->soname, name});
+    *flags = wanted ? BP_FUNC_CHOSEN : 0;
     for (unsigned i = 0; i < state.pattern_count; i++)
-        if (pattern_matches(&state.patterns[i], elf->path, elf->soname) &&
+        if (pattern_matches(&state.patterns[i], path, elf->soname) &&
             fnmatch(state.patterns[i].symbol, name, 0) == 0) {
             *flags |= state.patterns[i].flags;
             wanted = 1;
@@ -178,7 +197,7 @@ int bp_hook_may_name(const char *name) {
 }
 
 static struct bp_hook *map_find(struct bp_hook *map, uint32_t size, uint64_t address) {
-    uint32_t slot = (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (size - 1);
+    uint32_t slot = (uint32_t)(bp_mix(0, address) >> 32) & (size - 1);
     while (map[slot].address && map[slot].address != address)
         slot = (slot + 1) & (size - 1);
     return &map[slot];
@@ -193,7 +212,7 @@ static int map_grow(void) {
         if (state.map[i].address)
             *map_find(map, size, state.map[i].address) = state.map[i];
     if (state.map)
-        munmap(state.map, state.map_size * sizeof *map);
+        bp_pages_free(state.map, state.map_size * sizeof *map);
     state.map = map;
     state.map_size = size;
     return 1;
@@ -222,12 +241,12 @@ int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t ki
     return 1;
 }
 
-uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object) {
+uint32_t bp_hook_add_exports(const struct bp_elf *elf, const char *path, uint32_t object) {
     uint32_t flags, added = 0, count = bp_elf_symbol_count(elf);
     for (uint32_t i = 0; i < count; i++) {
         const ElfW(Sym) *symbol = &elf->symbols[i];
         const char *name = elf->strings + symbol->st_name;
-        if (bp_elf_is_function(symbol) && wants_symbol(elf, name, &flags))
+        if (bp_elf_is_function(symbol) && wants_symbol(elf, path, name, &flags))
             added += (uint32_t)bp_hook_add(bp_elf_address(elf, symbol), name, object,
                                            BP_STUB_OF_SOURCE(BP_STUB_CALL, 0, flags), NULL);
     }
@@ -260,9 +279,8 @@ void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object) {
     }
 }
 
-/* With signals blocked. */
-static uint32_t new_function(const struct bp_source_function *what, uint32_t object,
-                             uint64_t address) {
+uint32_t bp_hook_new_function(const struct bp_source_function *what, uint32_t object,
+                              uint64_t address) {
     uint32_t index = 0;
     bp_lock_inner(&bp_process.lock);
     struct bp_writer *writer = &bp_process.writer;
@@ -276,6 +294,7 @@ static uint32_t new_function(const struct bp_source_function *what, uint32_t obj
     struct bp_func *place = bp_writer_item(writer, BP_FUNCS, &index);
     if (place) {
         *place = func;
+        BP_STOP(FUNCTION_FILLED);
         bp_writer_commit(writer, BP_FUNCS);
         bp_process.functions = index + 1;
         if (index < BP_FUNCTIONS)
@@ -288,30 +307,9 @@ static uint32_t new_function(const struct bp_source_function *what, uint32_t obj
 uint32_t bp_hook_function(const char *name, uint16_t kind) {
     struct bp_source_function what = {.name = name, .kind = kind};
     uint64_t mask = bp_signals_block();
-    uint32_t index = new_function(&what, BP_NO_OBJECT, 0);
+    uint32_t index = bp_hook_new_function(&what, BP_NO_OBJECT, 0);
     bp_signals_restore(mask);
     return index;
-}
-
-struct bp_stub *bp_source_function(const struct bp_source_function *what) {
-    static struct bp_stub *handles;
-    static uint32_t left;
-    uint64_t mask = bp_lock(&bp_hook_lock);
-    if (left == 0) {
-        handles = bp_pages_new(HANDLES * sizeof *handles);
-        left = handles ? HANDLES : 0;
-    }
-    struct bp_stub *handle = NULL;
-    if (left && bp_process.functions < BP_FUNCTIONS - BP_CALIBRATION_STUBS) {
-        handle = handles++;
-        left--;
-        handle->func = new_function(what, BP_NO_OBJECT, 0);
-        handle->kind = what->kind == BP_FUNC_WAIT ? BP_STUB_WAIT
-                       : what->kind == BP_FUNC_IO ? BP_STUB_IO
-                                                  : BP_STUB_CALL;
-    }
-    bp_unlock(&bp_hook_lock, mask);
-    return handle;
 }
 
 static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_t object,
@@ -320,12 +318,11 @@ static void fill_stub(uint32_t index, uint64_t target, const char *name, uint32_
                                      BP_FUNC_IO,   BP_FUNC_CALL, BP_FUNC_CALL};
     uint32_t source = BP_STUB_SOURCE_OF(kind);
     struct bp_source_function what = {.name = name, .kind = kinds[BP_STUB_KIND(kind)]};
-    int role = bp_task_role_of_kind(kind);
-    what.flags = role >= 0 ? bp_task_role((unsigned)role)->flags
-                 : source  ? bp_sources[source - 1]->func_flags
-                           : (uint16_t)BP_STUB_TAG(kind);
-    what.phase = role >= 0 ? bp_task_role((unsigned)role)->phase : NULL;
-    bp_stubs[index].func = new_function(&what, object, target);
+    if (source)
+        bp_source_describe(source, BP_STUB_TAG(kind), &what);
+    else
+        what.flags = (uint16_t)BP_STUB_TAG(kind);
+    bp_stubs[index].func = bp_hook_new_function(&what, object, target);
     bp_stubs[index].kind = kind;
     bp_stubs[index].target = target;
 }
@@ -401,5 +398,5 @@ void bp_hook_forget(uint64_t low, uint64_t high) {
             *map_find(state.map, size, old[i].address) = old[i];
             state.map_used++;
         }
-    munmap(old, size * sizeof *old);
+    bp_pages_free(old, size * sizeof *old);
 }

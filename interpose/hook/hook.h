@@ -4,29 +4,21 @@
  * a stub or a C wrapper. Keyed by address, because the same name may be defined twice and the same
  * function have two names. Filled while objects are loaded, under one lock; never on a call.
  */
-#ifndef BP_INTERPOSE_HOOK_H
-#define BP_INTERPOSE_HOOK_H
+#ifndef BP_INTERPOSE_HOOK_HOOK_H
+#define BP_INTERPOSE_HOOK_HOOK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/thread.h"
-
-/* A C function of ours in front of one of the C or C++ runtime: slots lead to `wrapper`, which
- * calls the original through *real. *real stays NULL where the target has no such function. */
-struct bp_wrap {
-    const char *name;
-    void *wrapper;
-    void **real;
-};
-
-/* clang-format off */
-#define BP_WRAP(name) {#name, (void *)wrap_##name, (void **)&real.name}
-/* clang-format on */
+#include "interpose/hook/wrap.h"
+#include "interpose/ledger/thread.h"
 
 /* What to hook: "lib*.so*" or "lib.so:sym*", separated by commas or white space. `flags` go with
  * such functions into the profile. */
 void bp_hook_patterns(const char *patterns, uint16_t flags);
+
+/* The same for what BATTPROF_DSL says (profile/pattern.h): its functions are chosen ones. */
+void bp_hook_dsl(const char *patterns);
 
 /* 0: leave blocking calls and file I/O alone. */
 extern int bp_hook_waits __attribute__((visibility("hidden")));
@@ -47,10 +39,6 @@ void bp_hook_place_stubs(void);
 /* What a pointer to a function should be: its stub or wrapper, else itself. */
 void *bp_hook_pointer(void *function);
 
-/* The real function of the C runtime, for what must not be linked: dlopen, pthread_create. NULL if
- * there is none. */
-void *bp_hook_runtime(const char *name);
-
 /* For object.c and source.c, with the lock held. */
 struct bp_hook {
     uint64_t address; /* 0: free */
@@ -62,7 +50,7 @@ struct bp_hook {
 extern struct bp_lock bp_hook_lock __attribute__((visibility("hidden")));
 struct bp_elf;
 int bp_hook_wants_library(const char *path, const char *soname);
-uint32_t bp_hook_add_exports(const struct bp_elf *elf, uint32_t object);
+uint32_t bp_hook_add_exports(const struct bp_elf *elf, const char *path, uint32_t object);
 void bp_hook_add_runtime(const struct bp_elf *elf, uint32_t object);
 int bp_hook_wants_symbol(const char *name); /* 0: never to be hooked */
 struct bp_hook *bp_hook_find(uint64_t address);
@@ -74,5 +62,9 @@ uint64_t bp_hook_code(struct bp_hook *hook);
 int bp_hook_may_name(const char *name);
 void bp_hook_note_name(const char *name);
 void bp_hook_forget(uint64_t low, uint64_t high);
+/* A new function of the profile: its index. With signals blocked. */
+struct bp_source_function;
+uint32_t bp_hook_new_function(const struct bp_source_function *what, uint32_t object,
+                              uint64_t address);
 
 #endif

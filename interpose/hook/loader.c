@@ -4,20 +4,15 @@
  * must get what it would get without us, so the real functions are called under the caller's name
  * (caller.S); pointers to hooked functions are exchanged for their stubs afterwards.
  */
-#include "interpose/loader.h"
+#include "interpose/hook/loader.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 
-#include "interpose/hook.h"
-#include "interpose/object.h"
-#include "interpose/python/python.h"
-#include "interpose/sample/sampler.h"
-#include "interpose/source.h"
-
-void *bp_call_as(void *function, const void *ret, void *a, void *b, void *c);
-int bp_shadow_stack(void);
+#include "interpose/hook/hook.h"
+#include "interpose/hook/object.h"
+#include "interpose/hook/source.h"
 
 static struct {
     void *(*dlopen)(const char *, int);
@@ -27,7 +22,10 @@ static struct {
     int (*dlclose)(void *);
 } real;
 
-static struct { int opening; /* calls of dlopen under way, on any thread */ } state;
+static struct {
+    int opening; /* calls of dlopen under way, on any thread */
+    void (*opened)(void);
+} state;
 
 /* Only these look at the caller. */
 static int by_caller(void *handle) {
@@ -56,8 +54,7 @@ static void *wrap_dlopen(const char *path, int flags) {
     if (handle) {
         bp_object_scan(((struct link_map *)handle)->l_ld, &state.opening);
         bp_object_pin(pin);
-        bp_python_look();
-        bp_sampler_look();
+        state.opened();
     } else if (path && !(flags & RTLD_NOLOAD)) {
         bp_source_missing(path);
     }
@@ -91,6 +88,7 @@ static const struct bp_wrap wraps[] = {
     BP_WRAP(dlclose),
 };
 
-void bp_loader_init(void) {
+void bp_loader_init(void (*opened)(void)) {
+    state.opened = opened;
     bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/object.h"
+#include "interpose/hook/object.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "interpose/hook.h"
-#include "interpose/patch.h"
-#include "interpose/sample/tables.h"
-#include "interpose/source.h"
-#include "interpose/task_call.h"
-#include "interpose/task_rules.h"
+#include "interpose/hook/hook.h"
+#include "interpose/hook/patch.h"
+#include "interpose/hook/source.h"
 
 static struct {
     struct bp_loaded *objects; /* in load order */
@@ -19,6 +15,8 @@ static struct {
     uint32_t scan;   /* number of the present scan */
     uint32_t hooked; /* hooked objects that the last patching knew */
     int late;
+    void (*came)(const struct bp_elf *elf);
+    void (*went)(uint64_t low);
 } state;
 
 /* Where wrapped functions are looked for, and what is never patched: the runtime's own calls to
@@ -43,6 +41,13 @@ static int never_patched(const struct bp_elf *elf) {
            bp_source_leaves_alone(elf->soname);
 }
 
+/* GHC's code jumps to its functions, with a stack of its own in rbp and an argument in rbx, and
+ * reads tables in front of them: a stub cannot stand in their place. All of its libraries are
+ * named so, and whatever is compiled by it needs one. */
+static int is_not_c(const struct bp_elf *elf) {
+    return bp_elf_is_or_needs(elf, "libHS");
+}
+
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -64,7 +69,7 @@ static struct bp_loaded *new_loaded(void) {
             return NULL;
         if (state.count) {
             memcpy(objects, state.objects, state.count * sizeof *objects);
-            munmap(state.objects, state.capacity * sizeof *objects);
+            bp_pages_free(state.objects, state.capacity * sizeof *objects);
         }
         state.objects = objects;
         state.capacity = capacity;
@@ -87,7 +92,8 @@ static void describe(struct bp_loaded *object, const char *path) {
         record->build_id_size =
             bp_elf_build_id(&object->elf, record->build_id, sizeof record->build_id);
         record->flags = (state.late ? BP_OBJECT_LATE : 0) | (object->main ? BP_OBJECT_MAIN : 0) |
-                        (object->hooked ? BP_OBJECT_HOOKED : 0);
+                        (object->hooked ? BP_OBJECT_HOOKED : 0) |
+                        (object->not_c ? BP_OBJECT_NOT_C : 0);
         bp_writer_commit(writer, BP_OBJECTS);
     }
     object->record = record;
@@ -100,6 +106,7 @@ static void add_object(const struct bp_elf *elf) {
         return;
     *object = (struct bp_loaded){.elf = *elf, .scan = state.scan, .global = !state.late};
     object->unpatched = never_patched(elf);
+    object->not_c = is_not_c(elf);
     object->main = state.count == 0;
     const char *path = object->main ? bp_process.writer.header->executable : elf->path;
     int source = bp_source_wants_library(elf->soname);
@@ -108,18 +115,18 @@ static void add_object(const struct bp_elf *elf) {
     if (strstr(base_name(path), "greenlet"))
         bp_process.copies_stacks = 1;
     describe(object, path);
-    bp_tables_add(&object->elf);
+    if (state.came)
+        state.came(&object->elf);
     state.count++;
     if (runtime_rank(elf->soname) >= 0)
         bp_hook_add_runtime(&object->elf, object->index);
     /* First, because who asks first for a function has it. */
-    if (!source && !object->unpatched && runtime_rank(elf->soname) < 0)
-        object->has_tasks =
-            bp_task_add_exports(&object->elf, object->index, path,
-                                object->hooked || object->main || bp_task_is_own_file(path)) > 0;
-    if (object->hooked && object->record)
+    if (!source && !object->unpatched && !object->not_c && runtime_rank(elf->soname) < 0)
+        object->has_found =
+            bp_source_find(&object->elf, object->index, path, object->hooked || object->main) > 0;
+    if (object->hooked && object->record && !object->not_c)
         object->record->exports = source ? bp_source_add_exports(&object->elf, object->index)
-                                         : bp_hook_add_exports(&object->elf, object->index);
+                                         : bp_hook_add_exports(&object->elf, path, object->index);
     if (source && object->record && !object->record->exports)
         object->record->flags &= ~BP_OBJECT_HOOKED; /* it has functions with wrappers, no others */
 }
@@ -147,7 +154,8 @@ static void forget_unloaded(void) {
         if (object->record)
             object->record->flags |= BP_OBJECT_GONE;
         bp_hook_forget(object->elf.low, object->elf.high);
-        bp_tables_remove(object->elf.low);
+        if (state.went)
+            state.went(object->elf.low);
     }
 }
 
@@ -174,7 +182,7 @@ static void find_complete(const void *opened, const int *opening) {
 }
 
 static int is_hooked(const struct bp_loaded *object) {
-    return object->hooked || object->has_tasks;
+    return object->hooked || object->has_found;
 }
 
 static void patch_all(void) {
@@ -217,13 +225,22 @@ static int scan(struct dl_phdr_info *info, size_t size, void *argument) {
     return 1;
 }
 
+void bp_object_watch(void (*came)(const struct bp_elf *elf), void (*went)(uint64_t low)) {
+    state.came = came;
+    state.went = went;
+}
+
 void bp_object_scan(const void *opened, const int *opening) {
     struct scan what = {.opened = opened, .opening = opening};
+    if (bp_orphaned())
+        return;
     dl_iterate_phdr(scan, &what);
 }
 
 void bp_object_scan_closed(void) {
     struct scan what = {.closed = 1};
+    if (bp_orphaned())
+        return;
     dl_iterate_phdr(scan, &what);
 }
 
@@ -311,8 +328,4 @@ void *bp_object_runtime_function(const char *name) {
     struct lookup lookup = {name, NULL};
     dl_iterate_phdr(look_up, &lookup);
     return lookup.address;
-}
-
-void *bp_hook_runtime(const char *name) {
-    return bp_object_runtime_function(name);
 }

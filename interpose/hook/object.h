@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * The objects of the process and their slots. A scan finds objects that came or went, decides what
- * of them is hooked, and points every slot that leads to a hooked function to its stub: JUMP_SLOT,
- * GLOB_DAT and R_X86_64_64 relocations, also in RELRO pages, which are read-only again afterwards.
+ * of them is hooked, and points every slot that leads to a hooked function to its stub, also in
+ * RELRO pages, which are read-only again afterwards.
  */
-#ifndef BP_INTERPOSE_OBJECT_H
-#define BP_INTERPOSE_OBJECT_H
+#ifndef BP_INTERPOSE_HOOK_OBJECT_H
+#define BP_INTERPOSE_HOOK_OBJECT_H
 
-#include "interpose/elf.h"
+#include "interpose/hook/elf.h"
 
 /* Find what came and went, and patch what is new. An object that another thread's dlopen is still
  * relocating must not be touched: `opened` is the dynamic section of the object whose dlopen has
  * just returned, which with all it needs is complete; `opening` counts the calls of dlopen under
  * way, and if there are none all objects are. Both NULL at the start. */
 void bp_object_scan(const void *opened, const int *opening);
+
+/* Have `came` called for each new object, and `went` for one that was unloaded, by the address that
+ * it began at: with the hook lock held. Before the first scan. */
+void bp_object_watch(void (*came)(const struct bp_elf *elf), void (*went)(uint64_t low));
 
 /* Find what went. */
 void bp_object_scan_closed(void);

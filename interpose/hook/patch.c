@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/patch.h"
+#include "interpose/hook/patch.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "interpose/hook.h"
+#include "interpose/hook/hook.h"
 
 /* Whether ld.so would look for `object`'s symbols in `other`: objects that were there at start are
  * in the global scope; one that came later sees itself, what it needs and what came with it. */
@@ -46,18 +46,6 @@ static uint64_t resolve(const struct bp_loaded *object, uint32_t symbol,
     return 0;
 }
 
-static int is_slot(const ElfW(Rela) * relocation) {
-    switch (ELF64_R_TYPE(relocation->r_info)) {
-    case R_X86_64_JUMP_SLOT:
-    case R_X86_64_GLOB_DAT:
-        return 1;
-    case R_X86_64_64:
-        return relocation->r_addend == 0;
-    default:
-        return 0;
-    }
-}
-
 /* Text relocations are in pages that nobody may write to. */
 static int is_writable(const struct bp_elf *elf, uint64_t slot) {
     for (int i = 0; i < elf->header_count; i++) {
@@ -74,7 +62,7 @@ static struct bp_hook *hook_of(const struct bp_loaded *object, const ElfW(Rela) 
                                const struct bp_loaded *all, uint32_t count) {
     uint64_t value = *(uint64_t *)(object->elf.base + relocation->r_offset);
     struct bp_hook *hook = bp_hook_find(value);
-    if (hook || ELF64_R_TYPE(relocation->r_info) != R_X86_64_JUMP_SLOT || value < object->elf.low ||
+    if (hook || !bp_arch_is_lazy(relocation) || value < object->elf.low ||
         value >= object->elf.high)
         return hook;
     return bp_hook_find(resolve(object, ELF64_R_SYM(relocation->r_info), all, count));
@@ -112,7 +100,7 @@ void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t co
         for (uint64_t i = table == 0 ? object->elf.relative_count : 0;
              i < object->elf.relocation_count[table]; i++) {
             const ElfW(Rela) *relocation = &object->elf.relocations[table][i];
-            if (!is_slot(relocation) || ELF64_R_SYM(relocation->r_info) == 0)
+            if (!bp_arch_is_slot(relocation) || ELF64_R_SYM(relocation->r_info) == 0)
                 continue;
             struct bp_hook *hook = hook_of(object, relocation, all, count);
             uint64_t code = hook ? bp_hook_code(hook) : 0;

@@ -4,9 +4,9 @@
  * that is in no file. The part between the two clock readings lands in the callee's time, the rest
  * in the caller's; reports subtract both. And what the constructor itself cost.
  */
-#include "interpose/calibrate.h"
+#include "interpose/ledger/calibrate.h"
 
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 #include "profile/clock.h"
 
 /* 40 us in all; four times as many calls gave the same figures within a tick. */
@@ -33,7 +33,7 @@ static uint64_t smallest(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The least disturbed of several batches. */
+/* The least disturbed of several batches; zeros without memory. */
 static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const char *code,
                            unsigned calls) {
     uint64_t bare = UINT64_MAX, whole = UINT64_MAX, within = UINT64_MAX;
@@ -41,6 +41,8 @@ static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const
     struct bp_thread *self = bp_self;
     for (int i = 0; i < BATCHES; i++) {
         struct bp_node *node = bp_node_get(thread, thread->root.node, stub);
+        if (!node)
+            return (struct cost){0, 0};
         uint64_t before = node->total;
         bp_self = thread;
         whole = smallest(whole, run(through, calls));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef BP_INTERPOSE_CALIBRATE_H
-#define BP_INTERPOSE_CALIBRATE_H
+#ifndef BP_INTERPOSE_LEDGER_CALIBRATE_H
+#define BP_INTERPOSE_LEDGER_CALIBRATE_H
 
 /* The constructor begins, begins the main thread's ledger, and ends: then its cost is noted in the
  * header. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * bp_source_enter and bp_source_leave for calls that come by the million: what stub.S does, in C,
+ * bp_thread_open and bp_thread_close for calls that come by the million: what stub.S does, in C,
  * within the caller. Whatever is rare goes to thread.c. The same rules hold: a signal handler may
  * run hooked calls between any two statements.
  */
-#ifndef BP_INTERPOSE_FAST_H
-#define BP_INTERPOSE_FAST_H
+#ifndef BP_INTERPOSE_LEDGER_FAST_H
+#define BP_INTERPOSE_LEDGER_FAST_H
 
-#include "interpose/source.h"
+#include "interpose/ledger/thread.h"
 #include "profile/clock.h"
 
 static inline struct bp_edge *bp_fast_edge(const struct bp_thread *thread, uint64_t parent,
@@ -47,7 +47,7 @@ static inline uint32_t bp_fast_bucket(uint64_t ticks) {
     return (uint32_t)(bits >> 51) - 2 * 1023;
 }
 
-/* `sp` as for bp_source_enter, aligned to 8. NULL: nothing is done, bp_source_enter has to be
+/* `sp` as for bp_thread_open, aligned to 8. NULL: nothing is done, bp_thread_open has to be
  * asked. Not for a thread that has no ledger yet, nor with another clock than the time stamp
  * counter. */
 static inline __attribute__((always_inline)) struct bp_entry *
@@ -84,15 +84,21 @@ static inline struct bp_entry *bp_fast_resume(struct bp_thread *thread, struct b
     return entry;
 }
 
-static inline void bp_fast_close(struct bp_thread *thread, struct bp_entry *entry,
-                                 uint64_t duration) {
+/* 0 if it is done. Else 1: the function is not open, as in a forked child that no handler of ours
+ * saw; nothing has changed. */
+static inline int bp_fast_close(struct bp_thread *thread, struct bp_entry *entry,
+                                uint64_t duration) {
     struct bp_node *node = (struct bp_node *)entry->node;
     struct bp_entry *parent = (struct bp_entry *)entry->parent;
     uint32_t *open = &((struct bp_local *)thread->local)->open[node->func];
-    if (__builtin_expect(--*open != 0, 0))
-        node->inner += duration;
-    else
+    if (__builtin_expect(--*open == 0, 1)) {
         node->total += duration;
+    } else if (*open != UINT32_MAX) {
+        node->inner += duration;
+    } else {
+        *open = 0;
+        return 1;
+    }
     parent->child += duration;
     node->self += duration - entry->child;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -101,9 +107,10 @@ static inline void bp_fast_close(struct bp_thread *thread, struct bp_entry *entr
     entry->child = thread->free;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&thread->free, (uint64_t)entry, __ATOMIC_RELAXED);
+    return 0;
 }
 
-/* Of a call that bp_fast_enter opened on this thread. 0 if it is done, else 1, and bp_source_leave
+/* Of a call that bp_fast_enter opened on this thread. 0 if it is done, else 1, and bp_thread_close
  * has to be asked to close it at `now`. */
 static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t *now) {
     *now = 0;
@@ -114,19 +121,19 @@ static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry
     struct bp_node *node = (struct bp_node *)entry->node;
     if (__builtin_expect(duration - node->min > node->span, 0))
         return 1;
+    if (bp_fast_close(thread, entry, duration))
+        return 1;
     node->histogram[node->last]++; /* of the call before this one, as in the stub */
     node->last = bp_fast_bucket(duration);
-    bp_fast_close(thread, entry, duration);
     return 0;
 }
 
 /* Of one that bp_fast_resume opened: it pauses again, or ends. */
 static inline void bp_fast_pause(struct bp_thread *thread, struct bp_entry *entry) {
     uint64_t now = bp_clock_tsc();
-    if (__builtin_expect((struct bp_entry *)thread->current == entry, 1))
-        bp_fast_close(thread, entry, now > entry->start ? now - entry->start : 0);
-    else
-        bp_source_leave(entry, now);
+    if (__builtin_expect((struct bp_entry *)thread->current != entry, 0) ||
+        bp_fast_close(thread, entry, now > entry->start ? now - entry->start : 0))
+        bp_thread_close(entry, now);
 }
 
 #endif

@@ -3,9 +3,12 @@
  * The process-wide lock for what is rare: new functions, chunks, threads. Signals are blocked while
  * it is held, so that a handler which calls hooked functions cannot wait for itself. Never on the
  * path of a known call.
+ *
+ * A forked child has one thread. A lock that another thread of the parent held at the fork is
+ * nobody's there: the word tells in which process it was taken, and a child takes it over.
  */
-#ifndef BP_INTERPOSE_LOCK_H
-#define BP_INTERPOSE_LOCK_H
+#ifndef BP_INTERPOSE_LEDGER_LOCK_H
+#define BP_INTERPOSE_LEDGER_LOCK_H
 
 #include <linux/futex.h>
 #include <signal.h>
@@ -20,9 +23,25 @@
 #define BP_SIGNAL_CANCEL (UINT64_C(1) << (32 - 1))
 #define BP_SIGNAL_SETXID (UINT64_C(1) << (33 - 1))
 
+#define BP_LOCK_HELD 1u   /* nobody waits */
+#define BP_LOCK_WAITED 2u /* held, and waited for */
+#define BP_LOCK_STATE 3u
+
 struct bp_lock {
-    uint32_t word; /* 0 free, 1 held, 2 held and waited for */
+    uint32_t word; /* 0: free; else generation << 2 and one of the above */
 };
+
+/* Processes from the first of the tree to this one, each forked by the one before, + 1. */
+extern uint32_t bp_generation __attribute__((visibility("hidden")));
+
+/* 1 in a page that the kernel clears in every forked child; our fork handlers set it again. */
+extern uint32_t *bp_alive __attribute__((visibility("hidden")));
+
+/* A forked process in which no handler of ours ran (a bare system call). The file that is mapped
+ * here is the parent's: nothing of ours may be written, and no lock waited for. */
+static inline int bp_orphaned(void) {
+    return !__atomic_load_n(bp_alive, __ATOMIC_RELAXED);
+}
 
 static inline uint64_t bp_signals_block(void) {
     uint64_t all = ~BP_SIGNAL_SETXID, before = 0;
@@ -34,17 +53,29 @@ static inline void bp_signals_restore(uint64_t before) {
     BP_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, BP_KERNEL_SIGSET);
 }
 
+static inline int bp_lock_try(struct bp_lock *lock, uint32_t seen, uint32_t state) {
+    return __atomic_compare_exchange_n(&lock->word, &seen, bp_generation << 2 | state, 0,
+                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 /* For who holds another lock, so that signals are blocked. */
 static inline void bp_lock_inner(struct bp_lock *lock) {
-    uint32_t seen = 0;
-    if (__atomic_compare_exchange_n(&lock->word, &seen, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (bp_lock_try(lock, 0, BP_LOCK_HELD))
         return;
-    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_ACQUIRE))
-        BP_SYS4(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL);
+    while (!bp_orphaned()) {
+        uint32_t seen = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+        int taken = seen >> 2 == bp_generation;
+        if (!taken && bp_lock_try(lock, seen, BP_LOCK_WAITED))
+            return;
+        if (taken &&
+            ((seen & BP_LOCK_STATE) == BP_LOCK_WAITED || bp_lock_try(lock, seen, BP_LOCK_WAITED)))
+            BP_SYS4(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, bp_generation << 2 | BP_LOCK_WAITED,
+                    NULL);
+    }
 }
 
 static inline void bp_unlock_inner(struct bp_lock *lock) {
-    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+    if ((__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & BP_LOCK_STATE) == BP_LOCK_WAITED)
         BP_SYS3(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1);
 }
 

@@ -4,13 +4,14 @@
  * call is seen; after that the stub finds it by itself. Edges live in private memory, nodes in the
  * file. Tables change only with all signals blocked, so a handler always finds them whole.
  */
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
-#include <sys/mman.h>
+#include "interpose/base/hash.h"
+#include "profile/stop.h"
 
 /* Contexts kept apart per thread: 13 MB of file. Beyond it calls are folded by function. */
 #define NODE_LIMIT 16384
-#define FIRST_NODES 68     /* 56 kB: 14 pages */
+#define FIRST_NODES 4      /* one page; each later chunk is twice as large */
 #define LARGEST_NODES 1248 /* 1 MB */
 
 static uint32_t edge_slot(uint64_t parent, const struct bp_stub *stub) {
@@ -20,7 +21,7 @@ static uint32_t edge_slot(uint64_t parent, const struct bp_stub *stub) {
 }
 
 static uint32_t map_slot(uint64_t parent, uint64_t stub, uint32_t size) {
-    uint64_t hash = (parent ^ stub << 20) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = bp_mix(parent, stub << 20);
     return (uint32_t)(hash >> 32) & (size - 1);
 }
 
@@ -42,7 +43,7 @@ static int map_grow(struct bp_local *local) {
         if (local->map[i].parent)
             *map_find(map, size, local->map[i].parent, local->map[i].stub) = local->map[i];
     if (local->map)
-        BP_SYS2(SYS_munmap, local->map, local->map_size * sizeof *map);
+        bp_pages_free(local->map, local->map_size * sizeof *map);
     local->map = map;
     local->map_size = size;
     return 1;
@@ -59,6 +60,7 @@ static struct bp_chunk *node_chunk(struct bp_thread *thread, struct bp_local *lo
     uint64_t mask = bp_lock(&bp_process.lock);
     chunk = bp_writer_chunk(&bp_process.writer, BP_NODES, thread->index, first, items);
     bp_unlock(&bp_process.lock, mask);
+    BP_STOP(NODE_CHUNK);
     if (chunk) {
         chunk->links[1] = (uint64_t)local->nodes;
         local->nodes = chunk;
@@ -72,10 +74,12 @@ struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t 
     if (!chunk)
         return NULL;
     struct bp_node *node = (struct bp_node *)bp_chunk_items(chunk) + chunk->count;
+    BP_STOP_UNLESS_ZERO(node, sizeof *node);
     node->parent = parent;
     node->func = func;
     node->index = chunk->first + chunk->count;
     node->min = UINT64_MAX;
+    BP_STOP(NODE_FILLED);
     __atomic_store_n(&chunk->count, chunk->count + 1, __ATOMIC_RELEASE);
     return node;
 }
@@ -162,19 +166,4 @@ struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp
     }
     bp_signals_restore(mask);
     return (struct bp_node *)node;
-}
-
-void bp_node_reset_all(struct bp_thread *thread) {
-    struct bp_local *local = (struct bp_local *)thread->local;
-    for (struct bp_chunk *chunk = local->nodes; chunk; chunk = (void *)chunk->links[1]) {
-        struct bp_node *nodes = bp_chunk_items(chunk);
-        for (uint32_t i = 0; i < chunk->count; i++) {
-            struct bp_node *node = &nodes[i];
-            node->self = node->total = node->inner = node->aborted = node->span = node->first = 0;
-            node->min = UINT64_MAX;
-            node->last = 0;
-            for (unsigned b = 0; b < BP_BUCKETS; b++)
-                node->histogram[b] = 0;
-        }
-    }
 }

@@ -4,17 +4,17 @@
  * the file) outlives it; after the first THREADS_KEPT threads a new one goes on in the segment of
  * a dead one, so a program that starts a million threads has a file for as many as ran at once.
  */
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "interpose/copy.h"
-#include "interpose/sample/timer.h"
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
+#include "interpose/ledger/timer.h"
 #include "profile/clock.h"
+#include "profile/stop.h"
 
 #define THREADS_KEPT 64
 #define ROOT_SP (~UINT64_C(7)) /* above every stack */
@@ -47,7 +47,7 @@ static struct bp_thread *take_dead(void) {
 
 static struct bp_thread *new_segment(void) {
     uint32_t index;
-    struct bp_local *local = bp_pages_new(sizeof *local);
+    struct bp_local *local = bp_pages_new_wiped(sizeof *local);
     if (!local)
         return NULL;
     struct bp_thread *thread = bp_writer_item(&bp_process.writer, BP_THREADS, &index);
@@ -55,6 +55,7 @@ static struct bp_thread *new_segment(void) {
         return NULL;
     thread->index = index;
     thread->local = (uint64_t)local;
+    BP_STOP(SEGMENT_ITEM);
     bp_writer_commit(&bp_process.writer, BP_THREADS);
     bp_process.threads++;
     return thread;
@@ -78,6 +79,7 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     if (fresh)
         thread = new_segment();
     bp_unlock(&bp_process.lock, mask);
+    BP_STOP(SEGMENT_COUNTED);
     if (!thread)
         return NULL;
     struct bp_local *local = (struct bp_local *)thread->local;
@@ -88,24 +90,22 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_low = low;
     local->stack_high = high;
     local->stack_half = (high - low) / 2;
-    local->stack_first = 0;
     local->key_set = 0;
     local->key_rounds = 0;
-    bp_copies_forget(local);
-    local->copies_off = 0;
-    local->copies_busy = 0;
-    local->stack_busy = local->stack_busy ? BP_STACK_LEFT : 0;
+    if (local->sampled && local->sampled->busy)
+        local->sampled->busy = BP_SAMPLED_LEFT;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;
     thread->lives++;
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
     bp_thread_open_root(thread, root, clock_now());
+    BP_STOP(SEGMENT_ROOT);
     __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_RELEASE);
     return thread;
 }
 
 struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late) {
-    if (!bp_process.on)
+    if (!bp_process.on || bp_orphaned())
         return NULL;
     uint64_t mask = bp_signals_block();
     struct bp_thread *thread = begin(low, high, late);
@@ -118,11 +118,11 @@ struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late) {
     return thread;
 }
 
-/* glibc puts the thread's control block at the top of its stack. */
 struct bp_thread *bp_thread_adopt(void) {
-    uint64_t high;
     struct rlimit limit;
-    __asm__("mov %%fs:0, %0" : "=r"(high));
+    if (!bp_process.on || bp_orphaned())
+        return NULL;
+    uint64_t high = bp_arch_stack_top();
     uint64_t size = DEFAULT_STACK;
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
@@ -173,7 +173,7 @@ void bp_thread_note_cpu(struct bp_thread *thread) {
 }
 
 void bp_thread_end(struct bp_thread *thread) {
-    if (thread->state != BP_THREAD_LIVE)
+    if (bp_orphaned() || thread->state != BP_THREAD_LIVE)
         return;
     uint64_t signals = bp_signals_block();
     bp_timer_end(thread);
@@ -190,6 +190,7 @@ void bp_thread_end(struct bp_thread *thread) {
     bp_thread_note_cpu(thread);
     thread->end = now;
     __atomic_store_n(&thread->state, BP_THREAD_ENDED, __ATOMIC_RELEASE);
+    BP_STOP(SEGMENT_ENDED);
     uint64_t mask = bp_lock(&bp_process.lock);
     ((struct bp_local *)thread->local)->next_dead = bp_process.dead;
     bp_process.dead = thread;
@@ -225,6 +226,6 @@ struct bp_thread *bp_thread_scratch(void) {
 void bp_thread_scratch_free(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     if (local->map)
-        BP_SYS2(SYS_munmap, local->map, local->map_size * sizeof *local->map);
-    BP_SYS2(SYS_munmap, thread, sizeof(struct scratch));
+        bp_pages_free(local->map, local->map_size * sizeof *local->map);
+    bp_pages_free(thread, sizeof(struct scratch));
 }

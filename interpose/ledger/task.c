@@ -4,9 +4,8 @@
  * own. What this costs falls outside of the task, in the time of whoever called it, and is added up
  * in the header.
  */
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
 
-#include "interpose/source.h"
 #include "profile/clock.h"
 
 /* Details may cost a hundredth of a thread's time, and this many milliseconds before that. */
@@ -153,6 +152,11 @@ static void take_snapshot(struct bp_thread *thread, struct bp_task_open *open, u
         open->item->flags |= BP_TASK_BASED;
 }
 
+/* A phase that is a call has its time in the tree. */
+static int has_details(const struct bp_task_open *open) {
+    return !(open->flags & BP_TASK_INPUT) && !(open->flags & BP_TASK_PHASE && open->entry);
+}
+
 static int is_open_function(const struct bp_task_state *tasks, uint32_t func) {
     for (uint32_t i = 0; i < tasks->count; i++)
         if (tasks->open[i].func == func)
@@ -218,7 +222,7 @@ static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
     make_item(thread, open, what->id);
     if (!open->item && what->flags & BP_TASK_INPUT)
         return; /* it came too late for the last place */
-    if (open->item && !(what->flags & BP_TASK_INPUT))
+    if (open->item && has_details(open))
         take_snapshot(thread, open, began);
     open->cpu_ns = bp_task_cpu_ns(&tasks->cpu, clock_now());
     open->part = bp_wall_share(thread, clock_now());
@@ -317,7 +321,7 @@ static void end(struct bp_thread *thread, uint32_t place, uint64_t now, uint32_t
                            .cpu_ns = bp_task_cpu_ns(&tasks->cpu, now) - open->cpu_ns};
     if (open->level >= 0)
         add_details(thread, open, &done);
-    if (open->item && !(done.flags & BP_TASK_DETAILED) && !(open->flags & BP_TASK_INPUT))
+    if (open->item && !(done.flags & BP_TASK_DETAILED) && has_details(open))
         __atomic_fetch_add(&bp_process.writer.header->tasks_plain, 1, __ATOMIC_RELAXED);
     if (open->item)
         write_item(open->item, &done);
@@ -368,8 +372,8 @@ void bp_task_end_elsewhere(uint64_t key) {
 }
 
 /* Newest first, up to the outermost task of the thread that began before. */
-void bp_source_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t transfer,
-                     uint64_t wait) {
+void bp_task_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t transfer,
+                   uint64_t wait) {
     uint32_t made = __atomic_load_n(&state.made, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < RECENT && i < made; i++) {
         struct bp_task *task =
@@ -413,12 +417,12 @@ void bp_task_after_fork(struct bp_thread *thread) {
     state.kept[TASK] = state.kept[PHASE] = state.kept[INPUT] = state.folds = 0;
     for (unsigned i = 0; i < NAMES; i++)
         state.names[i].hash = 0;
-    if (!tasks)
-        return;
     for (unsigned i = 0; i < RANGES; i++)
         state.ranges[i].item = NULL;
     for (unsigned i = 0; i < RECENT; i++)
         state.recent[i] = NULL;
+    if (!tasks)
+        return;
     tasks->count = tasks->levels = 0;
     tasks->own = 0;
     tasks->cpu.ticks = tasks->cpu.ns = 0;

@@ -5,10 +5,10 @@
  * at both moments, so nothing is added to the path of a call. task.c and task_node.c run below
  * stubs and are built as thread.c is.
  */
-#ifndef BP_INTERPOSE_TASK_H
-#define BP_INTERPOSE_TASK_H
+#ifndef BP_INTERPOSE_LEDGER_TASK_H
+#define BP_INTERPOSE_LEDGER_TASK_H
 
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
 #define BP_TASK_DEPTH 32                           /* open at once in a thread */
 #define BP_TASK_LEVELS 8                           /* of them with details */
@@ -99,6 +99,11 @@ void bp_task_sample(struct bp_thread *thread);
 
 /* The thread (flags 0) or the process (BP_TASK_UNFINISHED) ends: so do all its tasks. */
 void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags);
+
+/* A CUDA call of that thread, which began then, took `time`, of which so much was transfer and
+ * waiting for a kernel: for the tasks that it was in. One caller at a time. */
+void bp_task_spent(uint32_t thread, uint64_t began, uint64_t time, uint64_t transfer,
+                   uint64_t wait);
 
 /* In a forked child: the tasks are the parent's. */
 void bp_task_after_fork(struct bp_thread *thread);

@@ -10,7 +10,7 @@
  */
 #include <sys/resource.h>
 
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
 #include "profile/clock.h"
 
 uint64_t bp_task_cpu_ns(struct bp_task_cpu *cpu, uint64_t now) {

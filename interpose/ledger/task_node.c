@@ -8,7 +8,7 @@
  * The snapshot of the outermost level is in the file, so that a reader can tell what a task was
  * doing that never ended.
  */
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
 
 static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;

@@ -6,7 +6,7 @@
  */
 #include <sys/uio.h>
 
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
 
 #define LONGEST_INPUT 65536
 #define SHORTEST_INPUT 16 /* of several lines: less may be a number or an address */

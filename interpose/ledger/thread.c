@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interpose/source.h"
+#include "interpose/ledger/timer.h"
 #include "profile/clock.h"
+#include "profile/stop.h"
 
 #define FIRST_ENTRIES 63 /* one page with its chunk header */
 #define LARGEST_ENTRIES 65536
@@ -17,14 +18,11 @@
 struct bp_process bp_process;
 __thread struct bp_thread *bp_self;
 struct bp_stub bp_stubs[BP_STUBS];
-const struct bp_source *bp_sources[BP_SOURCES];
-uint64_t bp_preserve_size;
+struct bp_guest bp_guests[BP_GUESTS];
+uint32_t bp_generation = 1;
 
-void *bp_pages_new(uint64_t size) {
-    void *memory = (void *)BP_SYS6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return bp_sys_failed(memory) ? NULL : memory;
-}
+static uint32_t always = 1; /* until there is a page for it */
+uint32_t *bp_alive = &always;
 
 static uint64_t clock_now(void) {
     return bp_clock_now(bp_process.clock);
@@ -67,8 +65,11 @@ static int entries_grow(struct bp_thread *thread) {
         struct bp_entry *entries = bp_chunk_items(chunk);
         chunk->count = chunk->capacity;
         local->entry_count += chunk->capacity;
-        for (uint32_t i = chunk->capacity; i-- > 0;)
+        for (uint32_t i = chunk->capacity; i-- > 0;) {
             entry_give(thread, &entries[i]);
+            if (i == chunk->capacity / 2)
+                BP_STOP(ENTRIES_GROWN);
+        }
     }
     bp_unlock(&bp_process.lock, mask);
     return chunk != NULL;
@@ -79,6 +80,7 @@ static struct bp_entry *entry_take(struct bp_thread *thread) {
         return NULL;
     struct bp_entry *entry = (struct bp_entry *)__atomic_load_n(&thread->free, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    BP_STOP(ENTRY_TAKEN);
     __atomic_store_n(&thread->free, entry->child, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return entry;
@@ -123,7 +125,7 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
-        thread->alias.ret = 0; /* of a source's call: the source does not take it for its own */
+        thread->alias.ret = 0; /* the guest does not take it for its own */
         entry = &thread->alias;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -131,14 +133,11 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* An entry of a source's call remembers the stub's kind, or what copy.h has; zero in all others. */
 static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                       const uint64_t *result) {
     uint32_t kind = (uint32_t)entry->source;
-    entry->source = bp_source_over(entry->source);
-    if (BP_STUB_KIND(kind) != BP_STUB_SOURCE)
-        return; /* a copy that did not return: nothing is known of it */
-    bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->leave(thread, entry, BP_STUB_TAG(kind), now, result);
+    entry->source = 0;
+    bp_guests[BP_STUB_SOURCE_OF(kind) - 1].leave(thread, entry, BP_STUB_TAG(kind), now, result);
 }
 
 /* The innermost call was left without returning. Its stub may yet return, if its frame was only
@@ -181,8 +180,7 @@ static void drop(struct bp_thread *thread, uint64_t now) {
 /* A tail call from a hooked function to another: the slot holds the return address of a stub. */
 static int is_tail_call(const struct bp_entry *entry, uint64_t sp) {
     const char *ret = *(const char *const *)sp;
-    return entry->sp == sp &&
-           (ret == bp_stub_return_fast || ret == bp_stub_return_slow || ret == bp_stub_return_copy);
+    return entry->sp == sp && (ret == bp_stub_return_fast || ret == bp_stub_return_slow);
 }
 
 /* The entry that a call made at `sp` is nested in. Calls whose frames are gone are closed. */
@@ -236,42 +234,36 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     return entry;
 }
 
-/* A copy that takes the slow way is a call as any other of its source. */
-static uint32_t slow_kind(uint32_t kind) {
-    return BP_STUB_KIND(kind) == BP_STUB_COPY ? (kind & ~(BP_STUB_TOLD | 0xff)) | BP_STUB_SOURCE
-                                              : kind;
-}
-
 static void tell_entered(struct bp_thread *thread, struct bp_entry *entry, uint32_t kind,
                          const struct bp_registers *registers) {
-    bp_sources[BP_STUB_SOURCE_OF(kind) - 1]->enter(thread, entry, BP_STUB_TAG(kind), registers);
+    bp_guests[BP_STUB_SOURCE_OF(kind) - 1].enter(thread, entry, BP_STUB_TAG(kind), registers);
     entry->source = kind;
     entry->start = clock_now();
 }
 
 static int is_of_source(const struct bp_stub *stub) {
-    return BP_STUB_KIND(stub->kind) >= BP_STUB_SOURCE;
+    return BP_STUB_KIND(stub->kind) == BP_STUB_SOURCE;
 }
 
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers) {
-    struct bp_thread *thread = bp_self;
+    struct bp_thread *thread = bp_thread_self();
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
     if (stub->kind == BP_STUB_IO_FD)
-        stub = stub_by_descriptor(stub, registers->rdi);
+        stub = stub_by_descriptor(stub, bp_arch_argument(registers, 0));
     struct bp_entry *entry = open_call(thread, stub, (uint64_t)&registers->ret);
     if (entry && is_of_source(stub))
-        tell_entered(thread, entry, slow_kind(stub->kind), registers);
+        tell_entered(thread, entry, stub->kind, registers);
     return entry;
 }
 
-/* Of a source's entry, `ret` is the source's own and `rbx` tells a call that ends slowly: one that
- * was only resumed, or one that its source is told of. */
+/* bp_entry.rbx of a guest's call that ends slowly: one that was only resumed, or one whose end is
+ * reported. */
 #define RESUMED 1
-#define TOLD 2
+#define REPORTED 2
 
-static struct bp_entry *source_open(struct bp_stub *function, uint64_t sp, uint64_t resumed) {
-    struct bp_thread *thread = bp_self;
+static struct bp_entry *guest_open(struct bp_stub *function, uint64_t sp, uint64_t resumed) {
+    struct bp_thread *thread = bp_thread_self();
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
     struct bp_entry *entry = open_call(thread, function, sp & ~FLAGS);
@@ -282,48 +274,29 @@ static struct bp_entry *source_open(struct bp_stub *function, uint64_t sp, uint6
     return entry;
 }
 
-struct bp_entry *bp_source_enter(struct bp_stub *function, uint64_t sp) {
-    return source_open(function, sp, 0);
+struct bp_entry *bp_thread_open(struct bp_stub *function, uint64_t sp) {
+    return guest_open(function, sp, 0);
 }
 
-struct bp_entry *bp_source_resume(struct bp_stub *function, uint64_t sp) {
-    return source_open(function, sp, RESUMED);
+struct bp_entry *bp_thread_resume(struct bp_stub *function, uint64_t sp) {
+    return guest_open(function, sp, RESUMED);
 }
 
-void bp_source_tell(struct bp_entry *entry, uint32_t kind) {
-    entry->rbx = TOLD;
+void bp_thread_report(struct bp_entry *entry, uint32_t kind) {
+    entry->rbx = REPORTED;
     entry->source = kind;
     entry->start = clock_now();
 }
 
 /* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
-static void source_close(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
-                         int aborted) {
-    now = now ? now : clock_now();
+static void guest_close(struct bp_thread *thread, struct bp_entry *entry, int aborted) {
+    uint64_t now = clock_now();
     if (entry->source)
         tell_left(thread, entry, now, NULL);
     settle(thread, entry, now);
     node_of(entry)->aborted += (uint64_t)aborted;
     bp_thread_uncover(thread, parent_of(entry));
     entry_give(thread, entry);
-}
-
-void bp_source_leave(struct bp_entry *entry, uint64_t now) {
-    struct bp_thread *thread = bp_self;
-    if (!entry || !thread)
-        return;
-    if (entry->rbx == RESUMED && current_of(thread) == entry)
-        source_close(thread, entry, now, 0);
-    else if (bp_thread_leave(entry, now, 0))
-        entry_give(thread, entry);
-}
-
-void bp_source_abort(struct bp_entry *entry) {
-    struct bp_thread *thread = bp_self;
-    if (entry && thread && current_of(thread) == entry)
-        source_close(thread, entry, 0, entry->rbx != RESUMED);
-    else
-        bp_source_leave(entry, 0);
 }
 
 static int is_open(const struct bp_thread *thread, const struct bp_entry *entry) {
@@ -345,7 +318,8 @@ static void leave_inherited(struct bp_thread *thread, struct bp_entry *entry, ui
     bp_thread_uncover(thread, parent_of(entry));
 }
 
-static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
+                           int counted) {
     if (is_open(thread, entry)) {
         while (current_of(thread) != entry)
             drop(thread, now);
@@ -353,20 +327,23 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
     }
     /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
     bp_process.calls_moved = 1;
-    __atomic_fetch_add(&node_of(entry)->histogram[bp_bucket(now - entry->start)], 1,
-                       __ATOMIC_RELAXED);
+    if (counted)
+        __atomic_fetch_add(&node_of(entry)->histogram[bp_bucket(now - entry->start)], 1,
+                           __ATOMIC_RELAXED);
     __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);
     return 0;
 }
 
-int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
-    struct bp_thread *thread = bp_self;
+/* As bp_thread_leave; not `counted`: a call that was only resumed. */
+static int leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t now, uint64_t result,
+                 int counted) {
     if (!now)
         now = clock_now();
     if (entry->sp & BP_ENTRY_SUSPENDED) {
         if (!(entry->sp & BP_ENTRY_INHERITED)) {
             node_of(entry)->aborted--;
-            count_returned(node_of(entry), entry->child);
+            if (counted)
+                count_returned(node_of(entry), entry->child);
         }
         return 1;
     }
@@ -374,13 +351,34 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
         leave_inherited(thread, entry, now);
         return 1;
     }
-    if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now))
+    if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now, counted))
         return 0;
     if (entry->source)
         tell_left(thread, entry, now, &result);
-    count_returned(node_of(entry), settle(thread, entry, now));
+    uint64_t duration = settle(thread, entry, now);
+    if (counted)
+        count_returned(node_of(entry), duration);
     bp_thread_uncover(thread, parent_of(entry));
     return 1;
+}
+
+int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
+    struct bp_thread *thread = bp_thread_self();
+    return thread ? leave(thread, entry, now, result, 1) : 0; /* 0: the entry is the parent's */
+}
+
+void bp_thread_close(struct bp_entry *entry, uint64_t now) {
+    struct bp_thread *thread = bp_thread_self();
+    if (entry && thread && leave(thread, entry, now, 0, entry->rbx != RESUMED))
+        entry_give(thread, entry);
+}
+
+void bp_thread_abort(struct bp_entry *entry) {
+    struct bp_thread *thread = bp_thread_self();
+    if (entry && thread && current_of(thread) == entry)
+        guest_close(thread, entry, entry->rbx != RESUMED);
+    else
+        bp_thread_close(entry, 0);
 }
 
 /* Whether what was interrupted at `at` will not go on: the stack is unwound to `sp`. */
@@ -391,21 +389,20 @@ static int is_left(const struct bp_thread *thread, uint64_t at, uint64_t sp) {
 }
 
 void bp_thread_unwound(uint64_t sp) {
-    struct bp_thread *thread = bp_self;
+    struct bp_thread *thread = bp_thread_self();
     if (!thread)
         return;
-    struct bp_local *local = local_of(thread);
-    if (is_left(thread, local->stack_busy, sp))
-        local->stack_busy = BP_STACK_LEFT;
-    if (is_left(thread, local->copies_busy, sp))
-        local->copies_busy = 0;
-    uint64_t now = clock_now();
+    struct bp_sampled *sampled = local_of(thread)->sampled;
+    if (sampled && is_left(thread, sampled->busy, sp))
+        sampled->busy = BP_SAMPLED_LEFT;
+    uint64_t now = 0; /* read where it is needed: prctl(PR_SET_TSC) may have forbidden it */
     int own = on_own_stack(thread, sp);
     for (;;) {
         struct bp_entry *entry = current_of(thread);
         if (entry == &thread->root || entry->sp > sp || own != on_own_stack(thread, entry->sp) ||
             (!own && sp - entry->sp > SAME_STACK))
             return;
+        now = now ? now : clock_now();
         bp_thread_abandon(thread, now);
     }
 }

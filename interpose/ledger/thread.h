@@ -7,16 +7,17 @@
  * bp_thread_enter and bp_thread_leave run below stubs with the target's registers live: this
  * module, node.c, wall.c and profile/writer.c are built without vector registers and call no libc.
  */
-#ifndef BP_INTERPOSE_THREAD_H
-#define BP_INTERPOSE_THREAD_H
+#ifndef BP_INTERPOSE_LEDGER_THREAD_H
+#define BP_INTERPOSE_LEDGER_THREAD_H
 
-#include "interpose/lock.h"
+#include "interpose/arch/arch.h"
+#include "interpose/base/pages.h"
+#include "interpose/ledger/lock.h"
 #include "profile/format.h"
 #include "profile/writer.h"
 
 /* 16,384 functions are promised; the rest is for waits and I/O. */
 #define BP_STUBS 20480
-#define BP_STUB_CODE_SIZE 16
 #define BP_CALIBRATION_STUBS 2 /* the last ones */
 
 /* Functions that a ledger can tell apart. */
@@ -26,22 +27,17 @@ enum bp_stub_kind {
     BP_STUB_CALL,
     BP_STUB_WAIT,
     BP_STUB_IO,
-    BP_STUB_IO_FD,  /* first argument is a descriptor; the next stub is its twin for waiting */
-    BP_STUB_SOURCE, /* a source is told of the call, see interpose/source.h */
-    BP_STUB_COPY    /* the same, and the call is a copy as interpose/copy.h has them */
+    BP_STUB_IO_FD, /* first argument is a descriptor; the next stub is its twin for waiting */
+    BP_STUB_SOURCE /* reported to a guest */
 };
 
-/* The kind of a stub says in its upper bits whose it is: the source, counted from 1, and the
- * source's tag for the function. Of no source (0) the tag is what the profile says of the function:
- * its flags. */
+/* The kind of a stub says in its upper bits whose it is: the guest (in hook/ a source), counted
+ * from 1, and the guest's tag for the function. Without a guest (0) the tag is the flags that the
+ * profile has of the function. */
 #define BP_STUB_KIND(kind) ((kind)&0xfu)
 #define BP_STUB_OF_SOURCE(kind, source, tag) ((kind) | (source) << 8 | (tag) << 16)
 #define BP_STUB_SOURCE_OF(kind) ((kind) >> 8 & 0xffu)
 #define BP_STUB_TAG(kind) ((kind) >> 16)
-/* In the tag of a COPY: an argument tells the direction. Beside the kind: which one, and which tell
- * the size. */
-#define BP_STUB_TOLD 0x80000000u
-#define BP_STUB_SHAPE(shape) ((shape) << 4)
 
 /* What a stub knows; bp_stubs[i] goes with bp_stubs_fast + 16 i and bp_stubs_slow + 16 i. */
 struct bp_stub {
@@ -50,12 +46,6 @@ struct bp_stub {
     uint32_t kind; /* enum bp_stub_kind, source and tag */
 };
 _Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
-
-/* bp_entry.source of a call that its source is told no more of. The stub of a copy, interrupted
- * before it looks there, would take 0 for an address: it finds a copy of no bytes. */
-static inline uint64_t bp_source_over(uint64_t source) {
-    return source && BP_STUB_KIND(source) != BP_STUB_SOURCE ? BP_STUB_COPY : 0;
-}
 
 /* (node, function) -> node of the call. The stub looks in a direct-mapped table of these; one that
  * lost its place is kept in its neighbour's, on the same cache line, for those who look there. */
@@ -75,19 +65,15 @@ static inline struct bp_edge *bp_edge_neighbour(const struct bp_edge *edge) {
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
 
-struct bp_copies;
-struct bp_copy_known;
-struct bp_stack;
+struct bp_cuda_thread;
+struct bp_py_line_thread;
+struct bp_sampled;
+struct bp_task_state;
 
-/* Copies that are known again (interpose/copy.h): by stack pointer, return address and size. */
-#define BP_COPY_PLACES 256
-#define BP_COPY_GRAIN 16    /* of stack pointers */
-#define BP_COPY_SIZE_STEP 8 /* from one power of two to the next */
-
-/* bp_local.stack_busy, if the stack was unwound past where it was in use. */
-#define BP_STACK_LEFT 1
-
-/* What a thread needs and nobody reads after its death. */
+/* What a thread needs and nobody reads after its death. The kernel clears it in a forked child
+ * (MADV_WIPEONFORK), where our handlers put back what is needed; in a child that they did not see
+ * no edge is found and no function open, so that stubs take the slow way, which looks whose process
+ * it is. Thus that costs nothing on the path of a known call. */
 struct bp_local {
     struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
     uint32_t open[BP_FUNCTIONS];    /* by function: its calls that are open */
@@ -100,29 +86,15 @@ struct bp_local {
     uint64_t stack_low;
     uint64_t stack_high;
     uint64_t stack_half;        /* half of its size */
-    uint64_t stack_first;       /* above it: frames that the thread began with; 0: unknown */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;
     uint32_t key_rounds;
-    void *source;                /* what the CUDA collector knows of the thread */
-    struct bp_task_state *tasks; /* NULL before the first */
-    struct bp_copies *copies;    /* that are known again; NULL: each takes the slow way */
-    uint32_t copies_off;         /* and always will */
-    uint64_t copies_busy;        /* where one is being learnt, as stack_busy */
-    struct bp_copy_known *known[BP_COPY_PLACES];
-    /* interpose/sample */
-    struct bp_stack *stack; /* made by the first sample */
-    uint64_t stack_busy;    /* where it is in use, an address on a stack; 0: nowhere */
-    int32_t timer;          /* its number + 1; 0: none */
-    uint64_t sampled_cpu;   /* CPU time of the thread at its last sample, ns */
-    void *signal_stack;     /* stays when the thread ends, for the next one on this segment */
-};
-
-/* The stub's view of the argument registers, as stub.S stores them below the return address. */
-struct bp_registers {
-    uint64_t rdi, rsi, r8, r9, rcx, rdx, rax;
-    uint64_t ret;
+    /* What others have of the thread; NULL before they need it. */
+    struct bp_task_state *tasks;     /* ledger/task.h */
+    struct bp_sampled *sampled;      /* ledger/timer.h */
+    struct bp_py_line_thread *lines; /* python/line */
+    struct bp_cuda_thread *cuda;     /* cuda */
 };
 
 /* Process-wide state shared by the ledger's files. */
@@ -150,12 +122,11 @@ extern struct bp_process bp_process __attribute__((visibility("hidden")));
 extern __thread struct bp_thread *bp_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 extern struct bp_stub bp_stubs[BP_STUBS] __attribute__((visibility("hidden")));
-extern const char bp_stubs_fast[] __attribute__((visibility("hidden")));
-extern const char bp_stubs_slow[] __attribute__((visibility("hidden")));
-/* Where targets return to. */
-extern const char bp_stub_return_fast[] __attribute__((visibility("hidden")));
-extern const char bp_stub_return_slow[] __attribute__((visibility("hidden")));
-extern const char bp_stub_return_copy[] __attribute__((visibility("hidden")));
+
+/* The calling thread's ledger, unless it is another process's: for slow ways. */
+static inline struct bp_thread *bp_thread_self(void) {
+    return bp_orphaned() ? NULL : bp_self;
+}
 
 /* Begin the calling thread's ledger. `low` and `high` bound its stack; `late` if its beginning was
  * not seen. NULL without memory. */
@@ -187,10 +158,42 @@ void bp_thread_unwound(uint64_t sp);
 /* Begin a life on a segment: only the root is open. */
 void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_t now);
 
-/* fork.c: around fork, with the process lock held. */
-void bp_thread_before_fork(void);
+/* fork.c: around fork, with the process lock held. Before: 0 or -errno; then the child is to be
+ * left alone. */
+int bp_thread_before_fork(void);
 void bp_thread_after_fork_parent(void);
 void bp_thread_after_fork_child(void);
+
+/* Guests: parts of the profiler that the ledger reports calls to, by their number in the kind of a
+ * stub. Both functions run below stubs on the calling thread. */
+struct bp_guest {
+    /* The call is open, `entry` its place; its time begins when this returns. */
+    void (*enter)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag,
+                  const struct bp_registers *arguments);
+    /* It is over since `now`. `result` is NULL if it was left by longjmp or an exception. */
+    void (*leave)(struct bp_thread *thread, struct bp_entry *entry, unsigned tag, uint64_t now,
+                  const uint64_t *result);
+};
+#define BP_GUESTS 4
+extern struct bp_guest bp_guests[BP_GUESTS] __attribute__((visibility("hidden")));
+
+/* Calls that a guest opens by itself, in the calling thread, among the native ones. `sp` is a place
+ * on the stack that is popped before the call is over (the address of a local variable of the
+ * caller's frame), or 0 if the call has no stack frame of its own: then it counts as nested
+ * directly in what is open. NULL: not recorded. */
+struct bp_entry *bp_thread_open(struct bp_stub *function, uint64_t sp);
+
+/* One that goes on after a pause (a generator): its time counts, the call does not. */
+struct bp_entry *bp_thread_resume(struct bp_stub *function, uint64_t sp);
+
+/* Report its end to the guest of `kind`, that of a stub. The call begins now. */
+void bp_thread_report(struct bp_entry *entry, uint32_t kind);
+
+/* Close it, on the thread that opened it, at `now`; 0: read the clock. NULL is allowed. */
+void bp_thread_close(struct bp_entry *entry, uint64_t now);
+
+/* Close it as left by an exception. NULL is allowed. */
+void bp_thread_abort(struct bp_entry *entry);
 
 /* Make `entry` the innermost call; close the innermost one as left without returning. */
 void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry);
@@ -203,7 +206,6 @@ void bp_thread_scratch_free(struct bp_thread *thread);
 /* node.c: the context of a call of `stub` from the node `parent`. NULL without memory. */
 struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
 struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func);
-void bp_node_reset_all(struct bp_thread *thread);
 
 /* wall.c: this thread's part of the wall. */
 void bp_wall_join(struct bp_thread *thread, uint64_t now);
@@ -212,11 +214,5 @@ void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now
 void bp_wall_resume(struct bp_thread *thread, uint64_t now);
 void bp_wall_come_back(uint64_t left_v, uint32_t busy);
 uint64_t bp_wall_share(const struct bp_thread *thread, uint64_t now); /* its part until now */
-
-void *bp_pages_new(uint64_t size);
-
-/* preserve.S: call function(argument) from a stub, with all vector and x87 state kept. */
-void bp_call_preserving(void (*function)(struct bp_thread *), struct bp_thread *argument);
-extern uint64_t bp_preserve_size __attribute__((visibility("hidden")));
 
 #endif

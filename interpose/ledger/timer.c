@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/sample/timer.h"
+#include "interpose/ledger/timer.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <time.h>
-
-/* Ours, because a signal frame (up to 3.5 kB with AVX-512) and the handler might not fit what is
- * left of a coroutine's stack. A thread that has an alternate stack keeps it. */
-#define SIGNAL_STACK (64u << 10)
 
 struct bp_sampling bp_sampling;
 
@@ -14,22 +11,31 @@ static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;
 }
 
-static void set_stack(struct bp_local *local) {
+/* A signal handler may have made it meanwhile, by a copy of its own. */
+struct bp_sampled *bp_sampled_get(const struct bp_thread *thread) {
+    struct bp_local *local = local_of(thread);
+    struct bp_sampled *none = NULL;
+    if (local->sampled)
+        return local->sampled;
+    struct bp_sampled *made = bp_pages_new(sizeof *made);
+    if (made && !__atomic_compare_exchange_n(&local->sampled, &none, made, 0, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
+        bp_pages_free(made, sizeof *made);
+    return local->sampled;
+}
+
+/* A thread that has an alternate stack keeps it. */
+static void set_stack(struct bp_sampled *sampled) {
     stack_t stack = {.ss_flags = 0};
     if (BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE))
         return;
-    if (!local->signal_stack)
-        local->signal_stack = bp_pages_new(SIGNAL_STACK);
-    if (!local->signal_stack)
-        return;
-    stack = (stack_t){.ss_sp = local->signal_stack, .ss_size = SIGNAL_STACK};
+    stack = (stack_t){.ss_sp = sampled->signal_stack, .ss_size = BP_SIGNAL_STACK};
     BP_SYS2(SYS_sigaltstack, &stack, NULL);
 }
 
-static void remove_stack(const struct bp_local *local) {
+static void remove_stack(const struct bp_sampled *sampled) {
     stack_t stack = {.ss_flags = 0};
-    if (!local->signal_stack || BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 ||
-        stack.ss_sp != local->signal_stack)
+    if (BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 || stack.ss_sp != sampled->signal_stack)
         return;
     stack = (stack_t){.ss_flags = SS_DISABLE};
     BP_SYS2(SYS_sigaltstack, &stack, NULL);
@@ -42,8 +48,7 @@ static void note_failure(long error) {
         record->timer_errno = (uint32_t)-error;
 }
 
-static void start(struct bp_thread *thread) {
-    struct bp_local *local = local_of(thread);
+static void start(struct bp_thread *thread, struct bp_sampled *sampled) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = bp_sampling.signal};
     event.sigev_value.sival_ptr = &bp_sampling;
     event._sigev_un._tid = (int)BP_SYS0(SYS_gettid);
@@ -57,7 +62,7 @@ static void start(struct bp_thread *thread) {
                               (long)(bp_sampling.period % 1000000000u)};
     struct itimerspec times = {period, period};
     BP_SYS4(SYS_timer_settime, timer, 0, &times, NULL);
-    __atomic_store_n(&local->timer, timer + 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&sampled->timer, timer + 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&bp_sampling.signal, __ATOMIC_SEQ_CST))
         bp_timer_end(thread); /* bp_timer_stop_all did not see it */
 }
@@ -65,24 +70,32 @@ static void start(struct bp_thread *thread) {
 void bp_timer_begin(struct bp_thread *thread) {
     if (!bp_sampling.signal)
         return;
-    local_of(thread)->sampled_cpu = 0;
-    set_stack(local_of(thread));
-    start(thread);
+    struct bp_sampled *sampled = bp_sampled_get(thread);
+    if (!sampled) {
+        note_failure(-ENOMEM);
+        return;
+    }
+    sampled->cpu = 0;
+    set_stack(sampled);
+    start(thread, sampled);
 }
 
-static void delete_timer(struct bp_local *local) {
-    int timer = __atomic_exchange_n(&local->timer, 0, __ATOMIC_SEQ_CST);
+static void delete_timer(struct bp_sampled *sampled) {
+    int timer = sampled ? __atomic_exchange_n(&sampled->timer, 0, __ATOMIC_SEQ_CST) : 0;
     if (timer)
         BP_SYS1(SYS_timer_delete, timer - 1);
 }
 
 void bp_timer_end(struct bp_thread *thread) {
-    delete_timer(local_of(thread));
-    remove_stack(local_of(thread));
+    struct bp_sampled *sampled = local_of(thread)->sampled;
+    delete_timer(sampled);
+    if (sampled)
+        remove_stack(sampled);
 }
 
 void bp_timer_after_fork(struct bp_thread *thread) {
-    local_of(thread)->timer = 0;
+    if (local_of(thread)->sampled)
+        local_of(thread)->sampled->timer = 0;
     bp_timer_begin(thread);
 }
 
@@ -92,7 +105,8 @@ void bp_timer_stop_all(void) {
     for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0]) {
         struct bp_thread *threads = bp_chunk_items(c);
         for (uint32_t i = 0; c->kind == BP_THREADS && i < c->count; i++)
-            delete_timer(local_of(&threads[i]));
+            if (threads[i].local) /* a forked child has items of its parent's threads: zeros */
+                delete_timer(local_of(&threads[i])->sampled);
     }
     bp_unlock(&bp_process.lock, mask);
 }

@@ -4,10 +4,10 @@
  * waits is never woken. Called from the ledger when threads begin and end, also below stubs: built
  * without vector registers and libc, as thread.c.
  */
-#ifndef BP_INTERPOSE_SAMPLE_TIMER_H
-#define BP_INTERPOSE_SAMPLE_TIMER_H
+#ifndef BP_INTERPOSE_LEDGER_TIMER_H
+#define BP_INTERPOSE_LEDGER_TIMER_H
 
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
 struct bp_sampling {
     int32_t signal; /* 0: threads are not sampled */
@@ -15,6 +15,27 @@ struct bp_sampling {
     uint64_t period;           /* ns of CPU time */
     struct bp_sampler *record; /* in the file, once bp_sampler_init was called */
 };
+
+/* Room for a signal frame (up to 3.5 kB with AVX-512) and the handler, which might not fit what is
+ * left of a coroutine's stack. The rest of struct bp_sampled makes it 64 kB. */
+#define BP_SIGNAL_STACK ((64u << 10) - 64)
+
+/* What sampling has of a thread. It stays when the thread ends, for the next one on this segment.
+ */
+struct bp_sampled {
+    char signal_stack[BP_SIGNAL_STACK]; /* unless the thread has an alternate stack of its own */
+    struct bp_sample_stack *stack;      /* sample/stack.h; made by the first sample */
+    uint64_t busy; /* where `stack` is in use: an address on a stack; 0: nowhere */
+    uint64_t cpu;  /* CPU time of the thread at its last sample, ns */
+    int32_t timer; /* its number + 1; 0: none */
+};
+_Static_assert(sizeof(struct bp_sampled) <= 64u << 10, "sampled: 16 pages");
+
+/* bp_sampled.busy, if what used the stack will not go on: it was unwound, or its thread ended. */
+#define BP_SAMPLED_LEFT 1
+
+/* The thread's, made if it has none; NULL without memory. */
+struct bp_sampled *bp_sampled_get(const struct bp_thread *thread);
 
 /* Its address is the value that our signals carry. */
 extern struct bp_sampling bp_sampling __attribute__((visibility("hidden")));

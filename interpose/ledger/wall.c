@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread's part of the wall (docs/architecture.md, "wall split"): it joins the tree's page while
- * it is busy and leaves it while it waits. Built without vector registers, as thread.c.
+ * A thread's part of the wall (docs/internals/ledger.md, "wall split"): it joins the tree's page
+ * while it is busy and leaves it while it waits. Built without vector registers, as thread.c.
  */
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 #include "profile/clock.h"
 #include "profile/tree.h"
 

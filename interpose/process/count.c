@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/count.h"
+#include "interpose/process/count.h"
 
 #include <string.h>
 
-#include "interpose/hook.h"
+#include "interpose/hook/hook.h"
 #include "interpose/python/choose.h"
 
 #define PATTERN_SIZE 256
@@ -15,10 +15,10 @@ static int names_library(const char *pattern) {
 }
 
 static void add(const char *pattern, uint16_t flags) {
-    if (names_library(pattern))
+    if (names_library(pattern) && !(flags & BP_FUNC_LINES))
         bp_hook_patterns(pattern, flags);
     else
-        bp_py_choose_count(pattern, flags);
+        bp_py_choose_count(pattern, flags, (flags & BP_FUNC_LINES) != 0);
 }
 
 void bp_count_add(const char *patterns, uint16_t flags) {

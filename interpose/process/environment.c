@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/environment.h"
+#include "interpose/process/environment.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/hook.h"
-#include "interpose/init.h"
+#include "interpose/hook/hook.h"
+#include "interpose/process/variables.h"
 
 #define OURS 24
 #define TEXT 1024
@@ -48,11 +48,8 @@ static void add(const char *name, const char *value) {
 }
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
-    static const char *const kept[] = {
-        "BATTPROF_HOOK",       "BATTPROF_WAIT",  "BATTPROF_CLOCK",     "BATTPROF_PYTHON",
-        "BATTPROF_PYTHON_ALL", "BATTPROF_CUDA",  "BATTPROF_CUDA_HASH", "BATTPROF_COUNT",
-        "BATTPROF_TASKS",      "BATTPROF_SAMPLE"};
-    const char *cuda = bp_config_variable("BATTPROF_CUDA");
+    const char *cuda = bp_variable_get(BATTPROF_CUDA), *name, *value;
+    unsigned at = 0;
     char quiet[32] = "1";
     if (config->speaks)
         snprintf(quiet, sizeof quiet, BP_QUIET_UNLESS "%d", bp_process.pid);
@@ -61,10 +58,10 @@ void bp_environment_set(const char *tree, const struct bp_config *config) {
     add("BATTPROF_TREE", config->tree ? config->tree : tree);
     add("BATTPROF_DIR", config->directory);
     add("BATTPROF_QUIET", quiet);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        add(kept[i], bp_config_variable(kept[i]));
+    while ((name = bp_variables_inherited(&at, &value)) != NULL)
+        add(name, value);
     /* The CUDA driver opens us and calls InitializeInjection when it starts. */
-    if (!cuda || (strcmp(cuda, "off") != 0 && strcmp(cuda, "wrappers") != 0))
+    if (strcmp(cuda, "off") != 0 && strcmp(cuda, "wrappers") != 0)
         add("CUDA_INJECTION64_PATH", config->library);
     add("NVTX_INJECTION64_PATH", config->library); /* unless the program has one, as all of these */
 }

@@ -3,10 +3,10 @@
  * Children stay profiled whatever environment they are given: exec and spawn get LD_PRELOAD and
  * our own variables added where they are missing.
  */
-#ifndef BP_INTERPOSE_ENVIRONMENT_H
-#define BP_INTERPOSE_ENVIRONMENT_H
+#ifndef BP_INTERPOSE_PROCESS_ENVIRONMENT_H
+#define BP_INTERPOSE_PROCESS_ENVIRONMENT_H
 
-#include "interpose/process.h"
+#include "interpose/process/process.h"
 
 /* Announce the wrappers of the exec and spawn families. */
 void bp_environment_init(void);

@@ -4,11 +4,11 @@
  * for such a child knows that nothing went wrong. The last signals are kept in a ring, one word
  * each, so that any thread or signal handler may send one.
  */
-#include "interpose/kill.h"
+#include "interpose/process/kill.h"
 
 #include <signal.h>
 
-#include "interpose/hook.h"
+#include "interpose/hook/hook.h"
 
 /* More children than this are rarely ended before one of them is waited for. */
 #define KEPT 1024

@@ -2,8 +2,8 @@
  *
  * Which signals the process sent to its children.
  */
-#ifndef BP_INTERPOSE_KILL_H
-#define BP_INTERPOSE_KILL_H
+#ifndef BP_INTERPOSE_PROCESS_KILL_H
+#define BP_INTERPOSE_PROCESS_KILL_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/lifetime.h"
+#include "interpose/process/lifetime.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -8,12 +8,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "interpose/hook.h"
-#include "interpose/object.h"
+#include "interpose/hook/hook.h"
+#include "interpose/hook/object.h"
 
 #define UNLIMITED_STACK (UINT64_C(1) << 30)
 #define BOXES 64
-#define JMPBUF_RSP 6 /* glibc's x86-64 jmp_buf: rbx rbp r12 r13 r14 r15 rsp rip */
 
 /* What a new thread needs to know before it runs the target's function. */
 struct box {
@@ -91,13 +90,10 @@ static void arm(struct bp_thread *thread) {
 static void *thread_start(void *argument) {
     struct box box = *(struct box *)argument;
     give_box(argument);
-    uint64_t high;
-    __asm__("mov %%fs:0, %0" : "=r"(high)); /* glibc: the control block tops the stack */
+    uint64_t high = bp_arch_stack_top();
     struct bp_thread *thread = bp_thread_begin(high - box.stack_size, high, 0);
-    if (thread) {
-        ((struct bp_local *)thread->local)->stack_first = (uint64_t)__builtin_frame_address(0);
+    if (thread)
         arm(thread);
-    }
     return box.start(box.argument);
 }
 
@@ -118,35 +114,27 @@ static int wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attribut
 
 /* The frames between the throw and this catch are gone. */
 static void *wrap___cxa_begin_catch(void *exception) {
-    bp_thread_unwound((uint64_t)__builtin_frame_address(0) + 16);
+    bp_thread_unwound(bp_arch_sp_of_caller(__builtin_frame_address(0)));
     return real.__cxa_begin_catch(exception);
 }
 
-/* glibc keeps rsp in a jmp_buf xored with the pointer guard and rotated by 17. */
-static void unwound_by(struct __jmp_buf_tag *target) {
-    uint64_t sp = (uint64_t)target->__jmpbuf[JMPBUF_RSP], guard;
-    __asm__("mov %%fs:0x30, %0" : "=r"(guard));
-    sp = (sp >> 17 | sp << 47) ^ guard;
-    bp_thread_unwound(sp);
-}
-
 static void wrap_longjmp(struct __jmp_buf_tag *target, int value) {
-    unwound_by(target);
+    bp_thread_unwound(bp_arch_jump_sp(target));
     real.longjmp(target, value);
 }
 
 static void wrap__longjmp(struct __jmp_buf_tag *target, int value) {
-    unwound_by(target);
+    bp_thread_unwound(bp_arch_jump_sp(target));
     real._longjmp(target, value);
 }
 
 static void wrap_siglongjmp(struct __jmp_buf_tag *target, int value) {
-    unwound_by(target);
+    bp_thread_unwound(bp_arch_jump_sp(target));
     real.siglongjmp(target, value);
 }
 
 static void wrap___longjmp_chk(struct __jmp_buf_tag *target, int value) {
-    unwound_by(target);
+    bp_thread_unwound(bp_arch_jump_sp(target));
     real.__longjmp_chk(target, value);
 }
 

@@ -3,8 +3,8 @@
  * Beginnings and ends that the ledger must see: threads (pthread_create, thread exit), frames left
  * without returning (exceptions, longjmp), locks that are waited for.
  */
-#ifndef BP_INTERPOSE_LIFETIME_H
-#define BP_INTERPOSE_LIFETIME_H
+#ifndef BP_INTERPOSE_PROCESS_LIFETIME_H
+#define BP_INTERPOSE_PROCESS_LIFETIME_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/process.h"
+#include "interpose/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +12,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "interpose/environment.h"
-#include "interpose/hook.h"
-#include "interpose/kill.h"
-#include "interpose/log.h"
+#include "interpose/base/log.h"
+#include "interpose/hook/hook.h"
+#include "interpose/ledger/task.h"
+#include "interpose/process/environment.h"
+#include "interpose/process/kill.h"
+#include "interpose/python/line/counts.h"
+#include "interpose/python/stack/names.h"
 #include "interpose/sample/sampler.h"
-#include "interpose/task.h"
 #include "profile/clock.h"
+#include "profile/header.h"
+#include "profile/items.h"
+#include "profile/live.h"
+#include "profile/stop.h"
 #include "profile/tree.h"
 
 #define IMAGES 1000 /* programs that one pid may become by exec */
 
 static struct {
     struct bp_config config;
-    uint64_t fork_mask; /* signals while the lock is held over fork */
+    uint64_t fork_mask; /* signals while the locks are held over fork */
+    int fork_error;     /* why the child is to be left alone */
     int ended;
     int quick_status; /* what quick_exit was called with */
 } state;
@@ -33,27 +40,7 @@ static struct {
 static struct {
     void (*_exit)(int);
     void (*quick_exit)(int);
-    pid_t (*_Fork)(void);
 } real;
-
-static void read_text(const char *path, char *text, size_t size) {
-    int fd = (int)BP_SYS3(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    long length = fd < 0 ? 0 : BP_SYS3(SYS_read, fd, text, size - 1);
-    if (fd >= 0)
-        BP_SYS1(SYS_close, fd);
-    length = length < 0 ? 0 : length;
-    while (length && (text[length - 1] == '\n' || text[length - 1] == '\0'))
-        length--;
-    text[length] = '\0';
-    for (long i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-}
-
-static void read_link(const char *path, char *text, size_t size) {
-    long length = BP_SYS4(SYS_readlinkat, AT_FDCWD, path, text, size - 1);
-    text[length < 0 ? 0 : length] = '\0';
-}
 
 /* battprof.<pid>.bp, or battprof.<pid>.<image>.bp for programs that a pid became by exec. */
 static int create_numbered(int (*create)(const char *path), uint32_t *image) {
@@ -77,70 +64,48 @@ static int create_new(const char *path) {
 }
 
 static int create_forked(const char *path) {
-    return bp_writer_fork(&bp_process.writer, path, bp_self ? bp_self->index : BP_NO_THREAD);
+    return bp_writer_fork(&bp_process.writer, path);
 }
 
-static void describe_program(struct bp_header *header) {
-    read_link("/proc/self/exe", header->executable, sizeof header->executable);
-    read_text("/proc/self/cmdline", header->command, sizeof header->command);
-    read_link("/proc/self/cwd", header->directory, sizeof header->directory);
-    read_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
-    read_text("/proc/sys/kernel/hostname", header->host, sizeof header->host);
-    snprintf(header->version, sizeof header->version, "%s", BP_VERSION);
-}
-
-static void describe_process(struct bp_header *header, uint64_t start) {
-    header->pid = bp_process.pid;
-    header->parent_pid = (int32_t)BP_SYS0(SYS_getppid);
-    header->exit_status = -1;
-    header->state = BP_RUNNING;
-    header->start = start;
-    header->end = header->end_v = 0;
-    header->first = bp_clock_pair_now(bp_process.clock);
-    memset(&header->last, 0, sizeof header->last);
+/* Before there is a file: without such a page a child that our handlers do not see is not
+ * recognised. */
+static void set_alive(void) {
+    uint32_t *page = bp_pages_new_wiped(BP_PAGE);
+    if (page) {
+        *page = 1;
+        bp_alive = page;
+    }
+    bp_process.writer.alive = bp_alive;
 }
 
 int bp_process_create(const struct bp_config *config, uint64_t start) {
     uint32_t image;
     state.config = *config;
+    set_alive();
     bp_process.pid = (int32_t)BP_SYS0(SYS_getpid);
     int error = create_numbered(create_new, &image);
     if (error)
         return error;
     struct bp_header *header = bp_process.writer.header;
-    header->major = BP_MAJOR;
-    header->minor = BP_MINOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = bp_process.clock;
+    bp_header_begin(header, bp_process.clock);
+    bp_header_set_program(header);
+    bp_header_set_place(header);
+    bp_header_set_process(header, start);
     header->image = image;
-    describe_program(header);
-    describe_process(header, start);
-    memcpy(header->magic, BP_MAGIC, sizeof header->magic); /* last: now it is a profile */
+    bp_header_publish(header);
     return 0;
 }
 
+/* The mapping stays: the page is written as long as the process lives. */
 static struct bp_tree *map_tree(const char *path) {
-    struct stat status;
-    void *file = MAP_FAILED;
-    int fd = (int)BP_SYS3(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
-    if (fd >= 0 && BP_SYS2(SYS_fstat, fd, &status) == 0 && status.st_size > BP_PAGE)
-        file = (void *)BP_SYS6(SYS_mmap, NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                               fd, 0);
-    if (fd >= 0)
-        BP_SYS1(SYS_close, fd);
-    if (bp_sys_failed(file))
+    struct bp_live live;
+    struct bp_chunk *chunk = NULL;
+    if (bp_live_open(&live, path, 1))
         return NULL;
-    uint64_t end = (uint64_t)status.st_size, at = BP_PAGE;
-    while (at + sizeof(struct bp_chunk) + sizeof(struct bp_tree) <= end) {
-        struct bp_chunk *chunk = (struct bp_chunk *)((char *)file + at);
-        if (chunk->magic != BP_CHUNK_MAGIC || chunk->size < BP_PAGE)
-            break;
-        if (chunk->kind == BP_TREE)
+    while ((chunk = bp_live_next(&live, chunk)) != NULL)
+        if (chunk->kind == BP_TREE && chunk->size >= bp_chunk_size(BP_TREE, 1))
             return bp_chunk_items(chunk);
-        at += chunk->size;
-    }
-    munmap(file, end);
+    bp_live_close(&live);
     return NULL;
 }
 
@@ -198,6 +163,9 @@ static void end_process(enum bp_process_state how, int status) {
     header->end = now;
     header->exit_status = status;
     header->state = how;
+    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_writer_trim(&bp_process.writer);
+    bp_unlock(&bp_process.lock, mask);
 }
 
 static void at_exit(int status, void *unused) {
@@ -268,6 +236,8 @@ static void note_reaped(const struct bp_reaped *what) {
 /* A child that ended in order has left the tree and said so in its own file. */
 void bp_process_reaped(pid_t pid, int status) {
     struct bp_reaped what = {.pid = pid, .status = status};
+    if (bp_orphaned())
+        return;
     struct bp_tree_slot *slot = bp_process.tree ? bp_tree_slot_of(bp_process.tree, pid) : NULL;
     if (!slot && WIFEXITED(status))
         return;
@@ -283,65 +253,84 @@ void bp_process_reaped(pid_t pid, int status) {
     note_reaped(&what);
 }
 
-static void before_fork(void) {
+/* What these locks guard is whole in the child, whose only thread holds them; other locks it finds
+ * free (lock.h). In the order in which they are taken elsewhere. */
+void bp_process_before_fork(void) {
+    bp_py_names_before_fork();
     bp_sampler_before_fork();
-    uint64_t mask = bp_lock(&bp_process.lock);
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    bp_lock_inner(&bp_process.lock);
     state.fork_mask = mask;
-    bp_thread_before_fork();
+    state.fork_error = bp_orphaned() ? -ECHILD : bp_thread_before_fork();
 }
 
-static void after_fork_parent(void) {
-    bp_thread_after_fork_parent();
-    bp_unlock(&bp_process.lock, state.fork_mask);
-    bp_sampler_after_fork();
-}
-
-/* The mappings are still the parent's file: move out before anything is recorded. */
-static void after_fork_child(void) {
+static void unlock_after_fork(void) {
     uint64_t mask = state.fork_mask;
+    bp_unlock_inner(&bp_process.lock);
+    bp_unlock(&bp_hook_lock, mask);
+    bp_py_names_after_fork();
+}
+
+void bp_process_after_fork_parent(void) {
+    bp_thread_after_fork_parent();
+    unlock_after_fork();
+}
+
+static void describe_child(uint64_t now, uint32_t image, int had_tree, const char *parent) {
+    struct bp_header *header = bp_process.writer.header;
+    bp_header_set_process(header, now);
+    header->image = image;
+    header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE)) | BP_FORKED;
+    if (had_tree)
+        snprintf(header->tree, sizeof header->tree, "%.511s", parent);
+    bp_process.tree_off = 0;
+    claim_slot();
+    state.ended = 0;
+}
+
+/* Move out of the parent's file; 0 or why there is none of our own. */
+static int move_out(void) {
     uint64_t now = bp_clock_now(bp_process.clock);
     uint32_t image;
     int had_tree = bp_process.writer.header->flags & BP_HAS_TREE;
     char parent[BP_WRITER_PATH];
     snprintf(parent, sizeof parent, "%s", bp_process.writer.path);
     bp_process.pid = (int32_t)BP_SYS0(SYS_getpid);
-    bp_hook_lock.word = 0;
     int error = create_numbered(create_forked, &image);
-    struct bp_header *header = bp_process.writer.header;
-    describe_process(header, now);
-    header->image = image;
-    header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE)) | BP_FORKED;
-    header->threads_folded = header->node_limit_hits = 0;
-    header->startup = header->startup_queued[0] = header->startup_queued[1] = 0;
-    if (had_tree)
-        snprintf(header->tree, sizeof header->tree, "%.511s", parent);
-    bp_process.tree_off = 0;
-    claim_slot();
-    state.ended = 0;
+    if (error && bp_writer_detach(&bp_process.writer, error) < 0) {
+        state.fork_error = error;
+        return error;
+    }
+    __atomic_store_n(bp_alive, 1, __ATOMIC_RELAXED);
+    describe_child(now, image, had_tree, parent);
     bp_thread_after_fork_child();
+    bp_py_lines_after_fork();
     bp_sampler_after_fork_child();
-    bp_unlock(&bp_process.lock, mask);
-    bp_sampler_after_fork();
-    if (error && !state.config.quiet)
-        bp_log("forked process %d: no profile in %s: %s; the program goes on", bp_process.pid,
-               state.config.directory, bp_log_reason(-error));
+    bp_header_publish(bp_process.writer.header);
+    return error;
 }
 
-/* _Fork calls no handlers. */
-static pid_t wrap__Fork(void) {
-    before_fork();
-    pid_t pid = real._Fork();
-    if (pid == 0)
-        after_fork_child();
-    else
-        after_fork_parent();
-    return pid;
+/* The mappings are still the parent's file: move out before anything is recorded. Where that is
+ * not possible the process is one that no handler saw. */
+void bp_process_after_fork_child(void) {
+    BP_STOP(CHILD);
+    bp_generation++;
+    int error = state.fork_error ? state.fork_error : move_out();
+    if (state.fork_error) {
+        __atomic_store_n(bp_alive, 0, __ATOMIC_RELAXED);
+        bp_thread_after_fork_parent();
+        bp_process.on = 0;
+        bp_self = NULL;
+    }
+    unlock_after_fork();
+    if (error && error != -ECHILD && !state.config.quiet)
+        bp_log("forked process %d: no profile in %s: %s; the program goes on",
+               (int)BP_SYS0(SYS_getpid), state.config.directory, bp_log_reason(-error));
 }
 
 static const struct bp_wrap wraps[] = {
     BP_WRAP(_exit),
     BP_WRAP(quick_exit),
-    BP_WRAP(_Fork),
 };
 
 void bp_process_export(void) {
@@ -352,7 +341,9 @@ void bp_process_init(void) {
     bp_hook_wraps(wraps, sizeof wraps / sizeof *wraps);
     bp_environment_init();
     bp_kill_init();
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    bp_clone_init();
+    pthread_atfork(bp_process_before_fork, bp_process_after_fork_parent,
+                   bp_process_after_fork_child);
     on_exit(at_exit, NULL);
     at_quick_exit(after_quick_exit);
 }

@@ -2,8 +2,8 @@
  *
  * The process in its tree: its file, its place on the wall page, its children and its end.
  */
-#ifndef BP_INTERPOSE_PROCESS_H
-#define BP_INTERPOSE_PROCESS_H
+#ifndef BP_INTERPOSE_PROCESS_PROCESS_H
+#define BP_INTERPOSE_PROCESS_PROCESS_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,6 +24,19 @@ void bp_process_join_tree(const struct bp_config *config);
 
 /* Announce the wrappers of exec, spawn and _exit; register for fork and exit. */
 void bp_process_init(void);
+
+/* Around fork, for who forks without libc's handlers. */
+void bp_process_before_fork(void);
+void bp_process_after_fork_parent(void);
+void bp_process_after_fork_child(void);
+
+/* clone.c: announce the wrappers of the calls that fork without handlers. */
+void bp_clone_init(void);
+
+/* clone.c: whether a system call forks as fork does; and then do it. */
+int bp_clone_forks(long number, long flags, long stack);
+long bp_clone_syscall(long (*syscall)(long, long, long, long, long, long, long),
+                      const long *arguments);
 
 /* A child was waited for. */
 void bp_process_reaped(pid_t pid, int status);

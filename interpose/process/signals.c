@@ -6,6 +6,8 @@
  * its own. A signal of ours that is blocked would interrupt a call that unblocks it for its own
  * duration; it is taken away before.
  */
+#include "interpose/process/signals.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,8 +15,8 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 
-#include "interpose/hook.h"
-#include "interpose/object.h"
+#include "interpose/hook/hook.h"
+#include "interpose/hook/object.h"
 #include "interpose/sample/sampler.h"
 
 typedef void (*handler)(int);

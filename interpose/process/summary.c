@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interpose/log.h"
-#include "interpose/process.h"
-#include "interpose/thread.h"
+#include "interpose/base/log.h"
+#include "interpose/ledger/thread.h"
+#include "interpose/process/process.h"
 #include "profile/clock.h"
 
 #define TOP 3
@@ -118,19 +118,15 @@ static int is_launched_by_dsl(const struct bp_wait *wait) {
     return 0;
 }
 
-/* What CUDA calls waited for. Copies that only their samples count are those of other chunks. */
+/* What CUDA calls waited for. */
 static void divide(struct sums *sums, struct bp_chunk *chunk) {
     const struct bp_split *splits = bp_chunk_items(chunk);
     const struct bp_wait *waits = bp_chunk_items(chunk);
-    const struct bp_sample *samples = bp_chunk_items(chunk);
     for (uint32_t i = 0; i < chunk->count; i++)
         if (chunk->kind == BP_SPLITS)
             move(sums, &sums->transfer, splits[i].transfer);
         else if (chunk->kind == BP_WAITS && is_launched_by_dsl(&waits[i]))
             move(sums, &sums->dsl, waits[i].time);
-        else if (chunk->kind == BP_SAMPLES && samples[i].kind == BP_SAMPLE_COPIES &&
-                 samples[i].waits)
-            move(sums, &sums->transfer, samples[i].time);
     sums->copies += chunk->kind == BP_TRANSFERS ? chunk->count : 0;
     if (chunk->kind == BP_COLLECTOR)
         sums->collector = bp_chunk_items(chunk);

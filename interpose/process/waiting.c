@@ -7,7 +7,7 @@
  * Waiting for Python's GIL is told apart by where the lock is: inside of _PyRuntime, which is found
  * by its symbol. No layout is needed for that, and two comparisons are all it costs.
  */
-#include "interpose/lifetime.h"
+#include "interpose/process/lifetime.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "interpose/hook.h"
-#include "interpose/object.h"
-#include "interpose/process.h"
+#include "interpose/hook/hook.h"
+#include "interpose/hook/object.h"
+#include "interpose/process/process.h"
 
 static struct {
     int (*pthread_mutex_lock)(pthread_mutex_t *);
@@ -120,6 +120,8 @@ static int futex_waits(long operation) {
 static long wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
     if (number == SYS_futex && futex_waits(b))
         return timed.syscall(number, a, b, c, d, e, f);
+    if (bp_clone_forks(number, a, b))
+        return bp_clone_syscall(real.syscall, (const long[]){number, a, b, c, d, e, f});
     return real.syscall(number, a, b, c, d, e, f);
 }
 

@@ -97,7 +97,9 @@ const char *bp_py_odd_build(void) {
 
 /* 3.8 has no function for it: its place in PyInterpreterState. */
 static void **evaluator_38(void *interpreter) {
-    int is_38 = strncmp(bp_py.Py_GetVersion(), "3.8.", 4) == 0;
+    static int is_38 = -1; /* asking takes a microsecond */
+    if (is_38 < 0)
+        is_38 = strncmp(bp_py.Py_GetVersion(), "3.8.", 4) == 0;
     return is_38 ? (void **)((char *)interpreter + EVALUATOR_38) : NULL;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "interpose/elf.h"
+#include "interpose/hook/elf.h"
 
 /* PyMemAllocatorEx. */
 struct bp_py_allocator {

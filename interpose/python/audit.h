@@ -8,4 +8,7 @@
 /* Have `hook` called for every event. It must not fail. Once. */
 void bp_py_audit_add(void (*hook)(const char *event, void *arguments));
 
+/* Whether other hooks are known: they would see the events that we measure with. */
+int bp_py_audit_has_others(void);
+
 #endif

@@ -4,6 +4,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "profile/format.h"
+
 #define GLOBS 32
 #define GLOB_SIZE 128
 #define DEEPEST_PACKAGE 8
@@ -12,9 +14,12 @@ struct counted {
     char module[GLOB_SIZE];
     char qualname[GLOB_SIZE];
     uint16_t flags;
+    int nested;
 };
 
 static struct {
+    struct bp_pattern patterns[GLOBS];
+    unsigned pattern_count;
     char globs[GLOBS][GLOB_SIZE];
     unsigned count;
     int by_default;
@@ -32,11 +37,14 @@ static void add_globs(const char *text) {
     }
 }
 
-enum bp_py_mode bp_py_choose_init(const char *globs, const char *all) {
+enum bp_py_mode bp_py_choose_init(const char *dsl, const char *globs, const char *all) {
+    while (dsl && state.pattern_count < GLOBS &&
+           bp_pattern_next(&dsl, &state.patterns[state.pattern_count]))
+        state.pattern_count++;
     if (globs && strcmp(globs, "none") == 0)
-        return state.counted_count ? BP_PY_CHOSEN : BP_PY_NONE;
-    state.by_default = !globs;
-    add_globs(globs ? globs : "dsl,dsl.*");
+        return state.counted_count || state.pattern_count ? BP_PY_CHOSEN : BP_PY_NONE;
+    state.by_default = !globs && !state.pattern_count;
+    add_globs(globs ? globs : state.by_default ? "dsl,dsl.*" : "");
     return all ? BP_PY_ALL : BP_PY_CHOSEN;
 }
 
@@ -47,7 +55,7 @@ static int matches(const char *module) {
     return 0;
 }
 
-void bp_py_choose_count(const char *pattern, uint16_t flags) {
+void bp_py_choose_count(const char *pattern, uint16_t flags, int nested) {
     size_t module = strcspn(pattern, ":");
     const char *qualname = pattern[module] ? pattern + module + 1 : "*";
     if (state.counted_count == GLOBS || module >= GLOB_SIZE || strlen(qualname) >= GLOB_SIZE)
@@ -56,13 +64,41 @@ void bp_py_choose_count(const char *pattern, uint16_t flags) {
     memcpy(counted->module, pattern, module);
     strcpy(counted->qualname, *qualname ? qualname : "*");
     counted->flags = flags;
+    counted->nested = nested;
+}
+
+/* "f.<locals>.g.<locals>.<lambda>" is in f and in g. */
+static int is_nested_in(const char *glob, const char *qualname) {
+    static const char mark[] = ".<locals>.";
+    char outer[GLOB_SIZE];
+    for (const char *at = qualname; (at = strstr(at, mark)) != NULL; at += sizeof mark - 1) {
+        size_t length = (size_t)(at - qualname);
+        if (length >= sizeof outer)
+            return 0;
+        memcpy(outer, qualname, length);
+        outer[length] = '\0';
+        if (fnmatch(glob, outer, 0) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int names(const struct counted *counted, const char *qualname) {
+    return !qualname || fnmatch(counted->qualname, qualname, 0) == 0 ||
+           (counted->nested && is_nested_in(counted->qualname, qualname));
+}
+
+int bp_py_choose_has_lines(void) {
+    int any = 0;
+    for (unsigned i = 0; i < state.counted_count; i++)
+        any |= state.counted[i].flags & BP_FUNC_LINES;
+    return any != 0;
 }
 
 static uint16_t counts(const char *module, const char *qualname) {
     uint16_t flags = 0;
     for (unsigned i = 0; i < state.counted_count; i++)
-        if (fnmatch(state.counted[i].module, module, 0) == 0 &&
-            (!qualname || fnmatch(state.counted[i].qualname, qualname, 0) == 0))
+        if (fnmatch(state.counted[i].module, module, 0) == 0 && names(&state.counted[i], qualname))
             flags |= state.counted[i].flags;
     return flags;
 }
@@ -86,43 +122,43 @@ void bp_py_stem(const char *file, char *stem, unsigned size) {
     stem[length] = '\0';
 }
 
-static int is_script(const char *module) {
-    return strcmp(module, "__main__") == 0 || strcmp(module, "__mp_main__") == 0;
-}
-
-uint16_t bp_py_choose_counted(const char *module, const char *file, const char *qualname) {
+/* A program is its file, and it is __main__. */
+uint16_t bp_py_choose_counted(const struct bp_pattern_python *function) {
     char stem[GLOB_SIZE];
     if (!state.counted_count)
         return 0;
-    uint16_t flags = counts(module, qualname);
-    if (!is_script(module))
+    uint16_t flags = counts(function->module, function->name);
+    if (!function->script)
         return flags;
-    bp_py_stem(file, stem, sizeof stem);
-    return flags | counts(stem, qualname);
+    bp_py_stem(function->file, stem, sizeof stem);
+    return flags | counts(stem, function->name) | counts("__main__", function->name);
 }
 
-/* A program is its file: dsl.py is also chosen when it is run as a script. */
-int bp_py_choose(const char *module, const char *file) {
+int bp_py_choose(const struct bp_pattern_python *function) {
     char stem[GLOB_SIZE];
-    int script = is_script(module);
-    if (!script && matches(module))
+    for (unsigned i = 0; i < state.pattern_count; i++)
+        if (bp_pattern_is_python(&state.patterns[i], function))
+            return 1;
+    if (matches(function->module))
         return 1;
-    bp_py_stem(file, stem, sizeof stem);
-    return script ? matches(stem) : state.by_default && strcmp(stem, "dsl") == 0;
+    bp_py_stem(function->file, stem, sizeof stem);
+    return (function->script && (matches(stem) || matches("__main__"))) ||
+           (state.by_default && strcmp(stem, "dsl") == 0);
 }
 
 /* /a/b/c.py may be the module c, b.c or a.b.c, or __main__. */
 int bp_py_choose_maybe(const char *file) {
     char path[512], *start;
     size_t end = stem_end(file);
-    if (end >= sizeof path || counts("__main__", NULL))
+    struct bp_pattern_python any = {.file = file, .module = "__main__", .script = 1};
+    if (end >= sizeof path || bp_py_choose_counted(&any) || bp_py_choose(&any))
         return 1;
     memcpy(path, file, end);
     path[end] = '\0';
     for (int depth = 0; depth < DEEPEST_PACKAGE; depth++) {
         start = strrchr(path, '/');
-        const char *name = start ? start + 1 : path;
-        if (matches(name) || counts(name, NULL))
+        any.module = start ? start + 1 : path;
+        if (bp_py_choose_counted(&any) || bp_py_choose(&any))
             return 1;
         if (!start)
             return 0;

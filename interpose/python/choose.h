@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which Python modules are measured call by call. BATTPROF_PYTHON holds globs of module names,
- * separated by commas; without it module `dsl`, its submodules and any file dsl.py are chosen.
- * Functions of other modules can be counted one by one: see interpose/count.h.
+ * Which Python functions are measured call by call. BATTPROF_DSL holds patterns
+ * (profile/pattern.h), BATTPROF_PYTHON globs of module names, separated by commas; without either
+ * module `dsl`, its submodules and any file dsl.py are chosen. Functions of other modules can be
+ * counted one by one: see interpose/process/count.h.
  */
 #ifndef BP_INTERPOSE_PYTHON_CHOOSE_H
 #define BP_INTERPOSE_PYTHON_CHOOSE_H
 
 #include <stdint.h>
+
+#include "profile/pattern.h"
 
 enum bp_py_mode {
     BP_PY_NONE, /* leave Python alone */
@@ -16,16 +19,21 @@ enum bp_py_mode {
 };
 
 /* Read the settings; NULL where a variable is not set. */
-enum bp_py_mode bp_py_choose_init(const char *globs, const char *all);
+enum bp_py_mode bp_py_choose_init(const char *dsl, const char *globs, const char *all);
 
-/* A module by its name, and the file of its code. */
-int bp_py_choose(const char *module, const char *file);
+/* A function, or without its name any function of the module. The module's name is that of
+ * interpose/python/module.h. */
+int bp_py_choose(const struct bp_pattern_python *function);
 
-/* Functions that count for themselves, "module:qualname" or "module", both globs. For count.c. */
-void bp_py_choose_count(const char *pattern, uint16_t flags);
+/* Functions that count for themselves, "module:qualname" or "module", both globs. For count.c.
+ * `nested`: with the functions, lambdas and comprehensions in them. */
+void bp_py_choose_count(const char *pattern, uint16_t flags, int nested);
 
-/* What such patterns say of a function, 0: nothing. A NULL qualname is any function's. */
-uint16_t bp_py_choose_counted(const char *module, const char *file, const char *qualname);
+/* Whether there are some whose lines are counted. */
+int bp_py_choose_has_lines(void);
+
+/* What such patterns say of a function, 0: nothing. Without its name: of any. */
+uint16_t bp_py_choose_counted(const struct bp_pattern_python *function);
 
 /* Before a module's name is known: whether code of that file may be chosen or counted. */
 int bp_py_choose_maybe(const char *file);

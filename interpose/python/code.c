@@ -3,28 +3,25 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/extra.h"
+#include "interpose/python/line/counts.h"
 #include "interpose/python/loaded.h"
+#include "interpose/python/module.h"
+#include "interpose/python/stack/names.h"
+#include "interpose/python/stack/qualnames.h"
 #include "interpose/python/task.h"
-#include "interpose/sample/names.h"
-#include "interpose/task_rules.h"
+#include "interpose/task/rules.h"
 
-#define FIRST_BITS 12         /* of the table: 64 kB */
-#define RECORDS 1024          /* made at a time */
-#define TEXT_SIZE (64u << 10) /* of qualified names, taken at a time */
-#define NAME_SIZE 512
+#define FIRST_BITS 12    /* of the table: 64 kB */
+#define RECORDS 1024     /* made at a time */
 #define CO_OPTIMIZED 0x1 /* co_flags: a function, not a class body */
 #define CO_RESUMED 0x2a0 /* generator, coroutine, asynchronous generator */
-#define DEEPEST_NESTING 64
 
 static struct {
     enum bp_py_mode mode;
-    long extra; /* our index among those who keep something with code objects */
     struct bp_py_code *free;
-    char *text;
-    size_t text_left;
 } state;
 
 struct bp_py_table bp_py_codes;
@@ -49,7 +46,7 @@ static int grow(struct bp_py_table *table) {
         if (slot->code)
             *slot_for(&bigger, slot->code) = *slot;
     if (table->slots)
-        munmap(table->slots, (size_t)(table->end - table->slots) * sizeof *slots);
+        bp_pages_free(table->slots, (size_t)(table->end - table->slots) * sizeof *slots);
     *table = bigger;
     return 0;
 }
@@ -83,18 +80,10 @@ static void forget(void *record) {
         return;
     bp_py_step.code = NULL;
     erase(&bp_py_codes, slot);
+    bp_py_lines_free(known->lines);
     memset(known, 0, sizeof *known);
     known->next = state.free;
     state.free = known;
-}
-
-static int attach(void *code, struct bp_py_code *known) {
-    int (*set)(void *, long, void *) =
-        bp_py.PyUnstable_Code_SetExtra ? bp_py.PyUnstable_Code_SetExtra : bp_py._PyCode_SetExtra;
-    if (set(code, state.extra, known) == 0)
-        return 0;
-    bp_py.PyErr_Clear();
-    return -ENOMEM;
 }
 
 static int make_records(void) {
@@ -111,7 +100,7 @@ static struct bp_py_code *new_known(void *code) {
         (bp_py_codes.used > UINT64_C(1) << (62 - bp_py_codes.shift) && grow(&bp_py_codes)))
         return NULL;
     struct bp_py_code *known = state.free;
-    if (attach(code, known))
+    if (bp_py_extra_set(code, known))
         return NULL;
     state.free = known->next;
     *known = (struct bp_py_code){.code = code};
@@ -121,14 +110,9 @@ static struct bp_py_code *new_known(void *code) {
 }
 
 int bp_py_code_init(enum bp_py_mode mode) {
-    long (*request)(void (*)(void *)) = bp_py.PyUnstable_Eval_RequestCodeExtraIndex
-                                            ? bp_py.PyUnstable_Eval_RequestCodeExtraIndex
-                                            : bp_py._PyEval_RequestCodeExtraIndex;
-    if (!request || (!bp_py.PyUnstable_Code_SetExtra && !bp_py._PyCode_SetExtra))
-        return -ENOSYS;
     state.mode = mode;
-    state.extra = request(forget);
-    return state.extra < 0 ? -ENOSPC : grow(&bp_py_codes);
+    int error = bp_py_extra_init(forget);
+    return error ? error : grow(&bp_py_codes);
 }
 
 const char *bp_py_module_name(void *globals) {
@@ -142,6 +126,8 @@ const char *bp_py_module_name(void *globals) {
 static int kind_of(const struct bp_py_code *known, const char *name) {
     if (strcmp(name, "<module>") == 0)
         return BP_PY_IGNORED;
+    if (known->counted & BP_FUNC_LINES)
+        return BP_PY_OPEN;
     if (known->chosen || state.mode == BP_PY_ALL)
         return strcmp(name, "<genexpr>") == 0 ? BP_PY_INNER : BP_PY_OPEN;
     /* Comprehensions are no functions since 3.12; nobody counts them before either. */
@@ -161,38 +147,55 @@ const char *bp_py_code_name(const struct bp_py_code *known, void **held) {
     return bp_py_text(known->code, "co_name", held);
 }
 
+/* What patterns look at. `module` has room for the name. */
+static struct bp_pattern_python describe(const struct bp_py_code *known, const char *given,
+                                         const char *file, char *module, void **held) {
+    struct bp_pattern_python function = {.module = module, .file = file};
+    function.script = bp_module_name(given, file, module);
+    function.name = bp_py_code_name(known, held);
+    return function;
+}
+
 /* A class has a body, not calls. */
-static uint16_t counted(const struct bp_py_code *known, const char *module, const char *file) {
-    void *held;
-    if (!bp_py_choose_counted(module, file, NULL) ||
-        !(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
-        return 0;
-    uint16_t flags = bp_py_choose_counted(module, file, bp_py_code_name(known, &held));
-    bp_py_drop(held);
-    return flags;
+static uint16_t counted(const struct bp_py_code *known, const struct bp_pattern_python *function) {
+    return bp_py_number(known->code, "co_flags") & CO_OPTIMIZED ? bp_py_choose_counted(function)
+                                                                : 0;
 }
 
 /* A generator runs by pieces: it may be a phase, but no task. */
-static void find_role(struct bp_py_code *known, const char *module, const char *file) {
-    void *held;
+static void find_role(struct bp_py_code *known, const struct bp_pattern_python *function) {
     known->role = -1;
     if (!(bp_py_number(known->code, "co_flags") & CO_OPTIMIZED))
         return;
-    known->role = (int16_t)bp_py_task_role(module, file, bp_py_code_name(known, &held));
-    bp_py_drop(held);
-    known->task = known->role >= 0 && !known->generator &&
-                  bp_task_role((unsigned)known->role)->flags & (BP_FUNC_TASK | BP_FUNC_INPUT);
+    known->role = (int16_t)bp_py_task_role(function);
+    known->task =
+        known->role >= 0 && !known->generator &&
+        bp_task_role((unsigned)known->role)->flags & (BP_FUNC_TASK | BP_FUNC_INPUT | BP_FUNC_PHASE);
 }
 
-static void find_out(struct bp_py_code *known, const char *module) {
-    void *name, *held;
+/* Before 3.11: the name of the class or function that it is in stands before its own. */
+static void qualify(struct bp_py_code *known, const char *file, const char *name) {
+    uint32_t line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
+    const char *prefix =
+        bp_py_qualnames_get(bp_py_qualnames_key(bp_py_qualnames_file(file), line, name));
+    if (!known->qualname && *prefix)
+        known->qualname = bp_py_qualnames_keep(prefix, name);
+}
+
+static void find_out(struct bp_py_code *known, const char *given) {
+    void *name, *plain, *held;
+    char module[BP_MODULE_NAME];
     const char *file = bp_py_text(known->code, "co_filename", &held);
+    const char *text = bp_py_text(known->code, "co_name", &plain);
+    qualify(known, file, text);
+    struct bp_pattern_python function = describe(known, given, file, module, &name);
     known->generator = (bp_py_number(known->code, "co_flags") & CO_RESUMED) != 0;
-    known->chosen = bp_py_choose(module, file) != 0;
-    known->counted = counted(known, module, file);
-    find_role(known, module, file);
-    known->kind = (uint8_t)kind_of(known, bp_py_text(known->code, "co_name", &name));
+    known->chosen = bp_py_choose(&function) != 0;
+    known->counted = counted(known, &function);
+    find_role(known, &function);
+    known->kind = (uint8_t)kind_of(known, text);
     bp_py_drop(name);
+    bp_py_drop(plain);
     bp_py_drop(held);
 }
 
@@ -210,39 +213,54 @@ struct bp_py_code *bp_py_code_see(void *code, void *globals) {
     return known;
 }
 
-/* Before 3.11 a code object does not know its class: look at all that its module has. */
-static void find_name(const struct bp_py_code *known, void *globals, const char *module) {
-    void *held;
+#define MODULES 256 /* that are remembered as visited; one that is forgotten is visited again */
+
+/* Looking at all that a module has takes a while: once, not for each of its functions. */
+static int is_visited(void *globals) {
+    static void *visited[MODULES]; /* the GIL's holder writes */
+    void **place = &visited[(uintptr_t)globals / 16 % MODULES];
+    int before = *place == globals;
+    *place = globals;
+    return before;
+}
+
+/* Before 3.11, of code that came before us: look at all that its module has. */
+static void find_name(struct bp_py_code *known, void *globals, const char *module) {
+    void *held, *plain, *file;
     if (known->qualname || !globals)
         return;
-    if (!*bp_py_text(known->code, "co_qualname", &held))
-        bp_py_loaded_visit(globals, module, 10);
+    if (!*bp_py_text(known->code, "co_qualname", &held)) {
+        if (!is_visited(globals))
+            bp_py_loaded_visit(globals, module, 10);
+        qualify(known, bp_py_text(known->code, "co_filename", &file),
+                bp_py_text(known->code, "co_name", &plain));
+        bp_py_drop(file);
+        bp_py_drop(plain);
+    }
     bp_py_drop(held);
 }
 
 static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     void *name, *file;
-    char stem[NAME_SIZE];
-    struct bp_source_function what = {.module = bp_py_module_name(globals), .kind = BP_FUNC_CALL};
+    char module[BP_MODULE_NAME];
+    const char *given = bp_py_module_name(globals);
+    struct bp_source_function what = {.module = module, .kind = BP_FUNC_CALL};
+    find_name(known, globals, given);
+    what.file = bp_py_text(known->code, "co_filename", &file);
+    struct bp_pattern_python function = describe(known, given, what.file, module, &name);
+    what.name = function.name;
+    what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
     what.flags = BP_FUNC_PYTHON | known->counted | (known->chosen ? BP_FUNC_CHOSEN : 0);
-    what.flags |= known->generator ? BP_FUNC_RESUMED : 0;
+    what.flags |= (known->generator ? BP_FUNC_RESUMED : 0) | (function.script ? BP_FUNC_SCRIPT : 0);
     if (known->role >= 0) {
         const struct bp_task_role *role = bp_task_role((unsigned)known->role);
         what.flags |= role->flags;
         what.phase = role->phase;
     }
-    what.file = bp_py_text(known->code, "co_filename", &file);
-    what.line = (uint32_t)bp_py_number(known->code, "co_firstlineno");
-    find_name(known, globals, what.module);
-    what.name = bp_py_code_name(known, &name);
-    bp_py_stem(what.file, stem, sizeof stem);
-    if ((known->chosen || known->counted || known->role >= 0) &&
-        strncmp(what.module, "__m", 3) == 0)
-        what.module = stem; /* run as a script: __main__ says nothing */
     struct bp_stub *stub = bp_py_task_announce(known, &what);
     if (stub) {
         bp_py_frames[stub->func] = known->chosen ? BP_PY_FRAME_DSL : BP_PY_FRAME_OTHER;
-        bp_names_note(what.file, what.line, what.name, stub->func);
+        bp_py_names_note(what.file, what.line, what.name, stub->func);
     }
     bp_py_drop(name);
     bp_py_drop(file);
@@ -253,8 +271,11 @@ void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub) {
     int fast = stub && bp_process.clock == BP_CLOCK_TSC;
     known->stub = stub;
     int plain = known->kind == BP_PY_OPEN && !known->generator && !known->task;
-    known->plain = fast && plain ? stub : NULL;
-    known->quick = fast && known->generator;
+    int lines = stub && known->counted & BP_FUNC_LINES;
+    if (lines && !known->lines)
+        known->lines = bp_py_lines_new(known->code, stub->func, stub->func < BP_FUNCTIONS - 1);
+    known->plain = fast && plain && !lines ? stub : NULL;
+    known->quick = fast && known->generator && !lines;
 }
 
 struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals) {
@@ -266,62 +287,4 @@ struct bp_stub *bp_py_code_stub(struct bp_py_code *known, void *globals) {
     known->failed = !known->stub;
     bp_py_error_restore(&error);
     return known->stub;
-}
-
-static const char *keep_text(const char *a, const char *b) {
-    size_t length = strlen(a), more = strlen(b) + 1;
-    if (length + more > NAME_SIZE)
-        return NULL;
-    if (length + more > state.text_left) {
-        state.text = bp_pages_new(TEXT_SIZE);
-        state.text_left = state.text ? TEXT_SIZE : 0;
-    }
-    if (!state.text_left)
-        return NULL;
-    char *text = state.text;
-    memcpy(text, a, length);
-    memcpy(text + length, b, more);
-    state.text += length + more;
-    state.text_left -= length + more;
-    return text;
-}
-
-static void name_one(void *code, const char *prefix, const char *name, int depth);
-
-static void name_constants(void *code, const char *prefix, int depth) {
-    void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
-    long count = constants && depth < DEEPEST_NESTING ? bp_py.PyTuple_Size(constants) : 0;
-    for (long i = 0; i < count; i++) {
-        void *held, *constant = bp_py.PyTuple_GetItem(constants, i);
-        if (!constant || bp_py_type(constant) != bp_py_type(code))
-            continue;
-        name_one(constant, prefix, bp_py_text(constant, "co_name", &held), depth + 1);
-        bp_py_drop(held);
-    }
-    bp_py_drop(constants);
-}
-
-static void name_one(void *code, const char *prefix, const char *name, int depth) {
-    int function = (bp_py_number(code, "co_flags") & CO_OPTIMIZED) != 0;
-    struct bp_py_code *known = bp_py_code_find(code);
-    if (!known)
-        known = new_known(code);
-    if (known && !known->qualname)
-        known->qualname = keep_text(prefix, name);
-    if (!known || !known->qualname)
-        return;
-    const char *inner = keep_text(known->qualname, function ? ".<locals>." : ".");
-    if (inner)
-        name_constants(code, inner, depth);
-}
-
-void bp_py_code_name_function(void *code, const char *qualname) {
-    name_one(code, "", qualname, 0);
-}
-
-void bp_py_code_name_nested(void *code) {
-    struct bp_py_error error;
-    bp_py_error_save(&error);
-    name_constants(code, "", 0);
-    bp_py_error_restore(&error);
 }

@@ -7,8 +7,11 @@
 #ifndef BP_INTERPOSE_PYTHON_CODE_H
 #define BP_INTERPOSE_PYTHON_CODE_H
 
+#include "interpose/base/hash.h"
+#include "interpose/hook/source.h"
 #include "interpose/python/choose.h"
-#include "interpose/source.h"
+
+struct bp_py_lines;
 
 enum bp_py_kind {
     BP_PY_IGNORED = 1, /* a module's own code: no frame */
@@ -19,21 +22,23 @@ enum bp_py_kind {
 
 struct bp_py_code {
     void *code;
-    struct bp_stub *plain;   /* `stub`, where every call simply is a frame; else NULL */
-    struct bp_stub *stub;    /* NULL before the first frame */
-    const char *qualname;    /* where CPython does not keep it (before 3.11), else NULL */
-    struct bp_py_code *next; /* free list */
-    uint32_t events;         /* sys.monitoring: what is switched on */
-    uint8_t kind;            /* enum bp_py_kind; 0: named but not met yet */
-    uint8_t generator;       /* or coroutine: it is resumed */
-    uint8_t chosen;          /* of a chosen module */
-    uint8_t quick;           /* a generator's steps may be recorded without bp_source_resume */
-    uint8_t failed;          /* no room for one more function */
-    uint16_t counted;        /* flags of the patterns that ask for this very function, or 0 */
-    int16_t role;            /* in the rules for tasks, -1: none */
-    uint8_t task;            /* its calls are tasks, or generate code */
-    uint8_t spreads;         /* calls function(*arguments) that no event tells of: spread.h */
-    uint8_t arguments;       /* of such code: places of its local variables */
+    struct bp_stub *plain;     /* `stub`, where every call simply is a frame; else NULL */
+    struct bp_stub *stub;      /* NULL before the first frame */
+    struct bp_py_lines *lines; /* whose hits and times are counted, or NULL */
+    const char *qualname;      /* where CPython does not keep it (before 3.11), else NULL */
+    struct bp_py_code *next;   /* free list */
+    uint32_t events;           /* sys.monitoring: what is switched on */
+    uint8_t kind;              /* enum bp_py_kind; 0: named but not met yet */
+    uint8_t generator;         /* or coroutine: it is resumed */
+    uint8_t chosen;            /* DSL */
+    uint8_t quick;             /* a generator's steps may be recorded without bp_thread_resume */
+    uint8_t failed;            /* no room for one more function */
+    uint16_t counted;          /* flags of the patterns that ask for this very function, or 0 */
+    int16_t role;              /* in the rules for tasks, -1: none */
+    uint8_t task;              /* its calls are tasks, or generate code */
+    int16_t id;        /* of a task: which argument is its id; 0: not looked for, -1: none */
+    uint8_t spreads;   /* calls function(*arguments) that no event tells of: spread.h */
+    uint8_t arguments; /* of such code: places of its local variables */
     uint8_t first_enclosed;
     uint8_t enclosed;
     uint32_t starts; /* of such code */
@@ -67,7 +72,7 @@ struct bp_py_step {
 extern struct bp_py_step bp_py_step __attribute__((visibility("hidden")));
 
 static inline struct bp_py_slot *bp_py_slot_of(const struct bp_py_table *table, const void *code) {
-    return &table->slots[(uint64_t)code * UINT64_C(0x9e3779b97f4a7c15) >> table->shift];
+    return &table->slots[bp_mix(0, (uint64_t)code) >> table->shift];
 }
 
 static inline struct bp_py_slot *bp_py_slot_next(const struct bp_py_table *table,
@@ -114,13 +119,7 @@ const char *bp_py_code_name(const struct bp_py_code *known, void **held);
 /* Its function is `stub`: from now on its calls are frames. */
 void bp_py_code_open(struct bp_py_code *known, struct bp_stub *stub);
 
-/* Before 3.11: note the qualified names of all code in a module's code. */
-void bp_py_code_name_nested(void *code);
-
-/* The same for a function that exists already, and what is nested in it. */
-void bp_py_code_name_function(void *code, const char *qualname);
-
-/* The name of the module that a dictionary of globals belongs to, "" if unknown; borrowed. */
+/* __name__ of a dictionary of globals, "" if unknown; borrowed. See interpose/python/module.h. */
 const char *bp_py_module_name(void *globals);
 
 #endif

@@ -12,10 +12,13 @@
 
 #include <string.h>
 
-#include "interpose/fast.h"
+#include "interpose/ledger/fast.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
+#include "interpose/python/line/cost.h"
+#include "interpose/python/line/counts.h"
+#include "interpose/python/line/trace.h"
 #include "interpose/python/note.h"
 #include "interpose/python/task.h"
 
@@ -46,6 +49,7 @@ static struct {
     evaluate_39 real_39;
     void *interpreter;
     uint32_t deep;    /* threads that run without us, far down their stacks */
+    uint32_t traced;  /* threads whose innermost frame has line events */
     void *probe_code; /* what the check of the layout runs */
     void *probe_globals;
     int probe_result;
@@ -63,6 +67,46 @@ static void set_function(void *function) {
     bp_py_evaluator_set(state.interpreter, function);
 }
 
+static void *evaluate_traced(void *tstate, void *frame, int thrown);
+
+static void *evaluate_traced_38(void *frame, int thrown) {
+    return evaluate_traced(NULL, frame, thrown);
+}
+
+/* Who runs frames: while lines are counted somewhere, someone who switches that off for others. */
+static void set_ours(void) {
+    void *traced = state.layout.minor == 8 ? (void *)evaluate_traced_38 : (void *)evaluate_traced;
+    if (!state.deep)
+        set_function(state.traced ? traced : state.ours);
+}
+
+static void switch_lines(void *tstate, int on) {
+    if (on)
+        bp_py_trace_on(tstate);
+    else
+        bp_py_trace_off(tstate);
+    state.traced += on ? 1 : UINT32_MAX;
+    if (state.traced == (uint32_t)on)
+        set_ours();
+}
+
+/* A frame below one whose lines are counted, or of another thread meanwhile. */
+static void *evaluate_traced(void *tstate, void *frame, int thrown) {
+    void *thread = bp_py_trace_thread(tstate);
+    int on = bp_py_trace_is_on(thread);
+    if (on) {
+        const struct bp_py_code *known = bp_py_code_find(at(frame, state.layout.code));
+        switch_lines(thread, 0);
+        if (known && known->plain)
+            bp_py_lines_called();
+    }
+    void *result = state.layout.minor == 8 ? ((evaluate_38)state.ours)(frame, thrown)
+                                           : ((evaluate_39)state.ours)(tstate, frame, thrown);
+    if (on)
+        switch_lines(thread, 1);
+    return result;
+}
+
 /* Far down the stack: go on as if we were not here. */
 static __attribute__((noinline)) void *run_deep(void *tstate, void *frame, int thrown) {
     bp_py_note("deep recursion: calls beyond half of the C stack are not recorded, their time is "
@@ -71,7 +115,7 @@ static __attribute__((noinline)) void *run_deep(void *tstate, void *frame, int t
     set_function((void *)bp_py._PyEval_EvalFrameDefault);
     void *result = run(&state.layout, tstate, frame, thrown);
     if (--state.deep == 0)
-        set_function(state.ours);
+        set_ours();
     return result;
 }
 
@@ -85,21 +129,37 @@ static int is_resumed(void *frame) {
     return last != -1;
 }
 
+static void *run_lines(void *tstate, void *frame, int thrown, const struct bp_py_code *known,
+                       struct bp_entry *entry) {
+    void *thread = entry ? bp_py_trace_thread(tstate) : NULL;
+    struct bp_py_stretch *stretch =
+        thread ? bp_py_trace_begin(thread, known->lines, frame, entry, is_resumed(frame)) : NULL;
+    if (stretch)
+        switch_lines(thread, 1);
+    void *result = run(&state.layout, tstate, frame, thrown);
+    if (stretch) {
+        switch_lines(thread, 0);
+        bp_py_lines_end(stretch);
+    }
+    return result;
+}
+
 static void *run_open(void *tstate, void *frame, int thrown, struct bp_py_code *known) {
     struct bp_stub *stub = bp_py_code_stub(known, at(frame, state.layout.globals));
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     struct bp_entry *entry = NULL;
     if (stub && known->generator && is_resumed(frame))
-        entry = bp_source_resume(stub, here);
+        entry = bp_thread_resume(stub, here);
     else if (stub)
-        entry = bp_source_enter(stub, here);
+        entry = bp_thread_open(stub, here);
     if (known->task && entry)
         bp_py_task_begin(entry, known, frame, state.layout.locals);
-    void *result = run(&state.layout, tstate, frame, thrown);
+    void *result = known->lines ? run_lines(tstate, frame, thrown, known, entry)
+                                : run(&state.layout, tstate, frame, thrown);
     if (result)
-        bp_source_leave(entry, 0);
+        bp_thread_close(entry, 0);
     else
-        bp_source_abort(entry);
+        bp_thread_abort(entry);
     return result;
 }
 
@@ -108,9 +168,11 @@ static __attribute__((noinline)) void *run_resumed(void *tstate, void *frame, in
                                                    struct bp_py_code *known) {
     struct bp_thread *thread = bp_self;
     uint64_t here = (uint64_t)__builtin_dwarf_cfa() - 8;
+    uint64_t consumer = ((const struct bp_entry *)thread->current)->node;
     struct bp_entry *entry = bp_fast_resume(thread, known->stub, here);
     if (!entry)
         return run_open(tstate, frame, thrown, known);
+    ((struct bp_node *)consumer)->passed += bp_py_weights.resume;
     void *result = run(&state.layout, tstate, frame, thrown);
     bp_fast_pause(thread, entry);
     return result;
@@ -142,9 +204,9 @@ static __attribute__((noinline)) void *evaluate_rare(void *tstate, void *frame, 
 static __attribute__((noinline)) void *leave_rare(struct bp_entry *entry, uint64_t now,
                                                   void *result) {
     if (result)
-        bp_source_leave(entry, now);
+        bp_thread_close(entry, now);
     else
-        bp_source_abort(entry);
+        bp_thread_abort(entry);
     return result;
 }
 
@@ -172,12 +234,14 @@ static __attribute__((noinline)) void *evaluate_step(void *tstate, void *frame, 
     int dsl = innermost ? innermost == BP_PY_FRAME_DSL : bp_py_under_dsl(thread);
     if (known->kind == BP_PY_INNER && innermost == BP_PY_FRAME_DSL)
         bp_py_step = (struct bp_py_step){known->code, node};
-    if (known->kind == BP_PY_INNER && dsl)
+    if (known->kind == BP_PY_INNER && dsl) {
+        ((struct bp_node *)node)->passed++;
         return run(&state.layout, tstate, frame, thrown);
+    }
     if (is_deep(thread))
         return evaluate_rare(tstate, frame, thrown);
     if (known->kind == BP_PY_OUTER && !dsl) {
-        ((struct bp_node *)node)->passed += !known->generator;
+        ((struct bp_node *)node)->passed += known->generator ? 1 : bp_py_weights.call;
         return run(&state.layout, tstate, frame, thrown);
     }
     if (known->quick && known->kind != BP_PY_OUTER && is_resumed(frame))
@@ -195,8 +259,10 @@ evaluate(const struct layout *layout, plain_run plain, void *tstate, void *frame
     struct bp_thread *thread = bp_self;
     const void *code = at(frame, layout->code);
     if (code == bp_py_step.code && thread &&
-        ((struct bp_entry *)thread->current)->node == bp_py_step.node)
+        ((struct bp_entry *)thread->current)->node == bp_py_step.node) {
+        ((struct bp_node *)bp_py_step.node)->passed++;
         return run(layout, tstate, frame, thrown);
+    }
     struct bp_py_code *known = bp_py_code_find(code);
     if (__builtin_expect(!known || !thread, 0))
         return evaluate_rare(tstate, frame, thrown);
@@ -320,6 +386,10 @@ const char *bp_py_evaluate_start(int minor) {
     if ((minor > 10 || !bp_py_is_traced()) && !layout_is_right())
         return "unknown layout of frames";
     bp_py_cost_measure(switch_for_cost, 1);
+    if (bp_py_choose_has_lines()) {
+        bp_py_trace_start(minor);
+        bp_py_line_cost_measure(switch_for_cost, 1);
+    }
     set_function(state.ours);
     return NULL;
 }

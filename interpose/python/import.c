@@ -53,12 +53,12 @@ static void *evaluate(void *tstate, void *frame, int thrown) {
         bp_py_evaluator_set(state.interpreter, previous);
     if (!awaited)
         return run_previous(previous, tstate, frame, thrown);
-    struct bp_entry *entry = bp_source_enter(state.stub, (uint64_t)__builtin_frame_address(0));
+    struct bp_entry *entry = bp_thread_open(state.stub, (uint64_t)__builtin_frame_address(0));
     void *result = run_previous(previous, tstate, frame, thrown);
     if (result)
-        bp_source_leave(entry, 0);
+        bp_thread_close(entry, 0);
     else
-        bp_source_abort(entry);
+        bp_thread_abort(entry);
     return result;
 }
 

@@ -8,7 +8,7 @@
 #ifndef BP_INTERPOSE_PYTHON_INPUT_H
 #define BP_INTERPOSE_PYTHON_INPUT_H
 
-#include "interpose/task.h"
+#include "interpose/ledger/task.h"
 
 struct bp_py_call {
     void *code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/sample/layout.h"
+#include "interpose/python/layout.h"
 
 const struct bp_layout bp_layouts[BP_LAYOUTS] = {
     {.minor = 8,
@@ -8,12 +8,15 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 24,
      .code = 32,
      .instruction = 104,
+     .globals = 48,
      .place = BP_PLACE_BYTES,
      .lines = BP_LINES_NOTAB,
      .filename = 104,
      .name = 112,
      .line = 40,
      .table = 120,
+     .constants = 56,
+     .flags = 36,
      .ascii = 48,
      .wide = 72},
     {.minor = 9,
@@ -22,12 +25,15 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 24,
      .code = 32,
      .instruction = 104,
+     .globals = 48,
      .place = BP_PLACE_BYTES,
      .lines = BP_LINES_NOTAB,
      .filename = 104,
      .name = 112,
      .line = 40,
      .table = 120,
+     .constants = 56,
+     .flags = 36,
      .ascii = 48,
      .wide = 72},
     {.minor = 10,
@@ -36,12 +42,15 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 24,
      .code = 32,
      .instruction = 96,
+     .globals = 48,
      .place = BP_PLACE_WORDS,
      .lines = BP_LINES_TABLE,
      .filename = 104,
      .name = 112,
      .line = 40,
      .table = 120,
+     .constants = 56,
+     .flags = 36,
      .ascii = 48,
      .wide = 72},
     {.minor = 11,
@@ -50,6 +59,7 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 48,
      .code = 32,
      .instruction = 56,
+     .globals = 8,
      .owner = 68,
      .entry = 1,
      .place = BP_PLACE_POINTER,
@@ -59,6 +69,8 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .qualname = 128,
      .line = 72,
      .table = 136,
+     .constants = 24,
+     .flags = 48,
      .instructions = 184,
      .ascii = 48,
      .wide = 72},
@@ -68,6 +80,7 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 8,
      .code = 0,
      .instruction = 56,
+     .globals = 24,
      .owner = 70,
      .entry = 3,
      .place = BP_PLACE_POINTER,
@@ -77,6 +90,8 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .qualname = 128,
      .line = 68,
      .table = 136,
+     .constants = 24,
+     .flags = 48,
      .instructions = 192,
      .ascii = 40,
      .wide = 56},
@@ -86,6 +101,7 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .previous = 8,
      .code = 0,
      .instruction = 56,
+     .globals = 24,
      .owner = 70,
      .entry = 3,
      .place = BP_PLACE_POINTER,
@@ -95,7 +111,18 @@ const struct bp_layout bp_layouts[BP_LAYOUTS] = {
      .qualname = 128,
      .line = 68,
      .table = 136,
+     .constants = 24,
+     .flags = 48,
      .instructions = 200,
      .ascii = 40,
      .wide = 56},
 };
+
+int bp_layout_minor(const char *version) {
+    int minor = 0;
+    if (version[0] != '3' || version[1] != '.')
+        return 0;
+    for (version += 2; *version >= '0' && *version <= '9'; version++)
+        minor = 10 * minor + (*version - '0');
+    return minor;
+}

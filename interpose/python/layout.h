@@ -3,8 +3,8 @@
  * Where things are in CPython's structures, by minor version; offsets in bytes. tests/python
  * compares them with the headers of the interpreters it finds.
  */
-#ifndef BP_INTERPOSE_SAMPLE_LAYOUT_H
-#define BP_INTERPOSE_SAMPLE_LAYOUT_H
+#ifndef BP_INTERPOSE_PYTHON_LAYOUT_H
+#define BP_INTERPOSE_PYTHON_LAYOUT_H
 
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ struct bp_layout {
     uint16_t current;
     int16_t indirect; /* -1: none */
     /* A frame. */
-    uint16_t previous, code, instruction;
+    uint16_t previous, code, instruction, globals;
     uint16_t owner; /* 0: every frame has a call of its own in C */
     uint8_t entry;  /* what `owner` holds in a frame that C code has called: 3.11; or in the frame
                        that stands between it and its caller: 3.12 */
@@ -34,6 +34,7 @@ struct bp_layout {
     uint8_t lines;  /* enum bp_layout_lines */
     /* PyCodeObject. */
     uint16_t filename, name, qualname, line, table, instructions;
+    uint16_t constants, flags;
     /* PyUnicodeObject: where the characters are, ASCII or not. */
     uint16_t ascii, wide;
 };
@@ -44,6 +45,12 @@ struct bp_layout {
 #define BP_LAYOUT_BYTES 32      /* of a bytes object */
 #define BP_LAYOUT_TEXT_HASH 24  /* -1 until somebody asks */
 #define BP_LAYOUT_TEXT_STATE 32 /* bits: kind 2..4, compact 5, ASCII 6 */
+#define BP_LAYOUT_TUPLE 24      /* items of a tuple */
+#define BP_LAYOUT_DICT_KEYS 32  /* of a dictionary: its table of keys */
+#define BP_LAYOUT_DICT_SPLIT 40 /* values, if they are not in that table; else 0 */
+
+/* x of "3.x.y (main, …", what Py_GetVersion says; 0 for anything else. */
+int bp_layout_minor(const char *version);
 
 extern const struct bp_layout bp_layouts[] __attribute__((visibility("hidden")));
 #define BP_LAYOUTS 6

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "interpose/python/api.h"
-#include "interpose/python/code.h"
+#include "interpose/python/nested.h"
 #include "interpose/python/watch.h"
 
 #define TYPE_SUBCLASS (INT64_C(1) << 31) /* of type.__flags__: what has this type is a type */
@@ -41,7 +41,7 @@ static void visit_function(const struct visit *visit, void *function) {
     if (globals && visit->minor >= 12)
         bp_py_watch_existing(code, globals);
     else if (globals && visit->minor < 11) {
-        bp_py_code_name_function(code, bp_py_text(function, "__qualname__", &held));
+        bp_py_nested_name(code, bp_py_text(function, "__qualname__", &held));
         bp_py_drop(held);
     }
     bp_py_drop(globals);

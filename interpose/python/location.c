@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/sample/lines.h"
+#include "interpose/python/location.h"
 
-#include "interpose/sample/bytes.h"
+#include "interpose/base/bytes.h"
 
 #define LONGEST (256u << 10) /* bytes of a table */
 

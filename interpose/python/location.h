@@ -2,11 +2,11 @@
  *
  * The line of an instruction of Python code, from the table of its code object.
  */
-#ifndef BP_INTERPOSE_SAMPLE_LINES_H
-#define BP_INTERPOSE_SAMPLE_LINES_H
+#ifndef BP_INTERPOSE_PYTHON_LOCATION_H
+#define BP_INTERPOSE_PYTHON_LOCATION_H
 
-#include "interpose/sample/layout.h"
-#include "interpose/sample/safe.h"
+#include "interpose/base/safe.h"
+#include "interpose/python/layout.h"
 
 /* `table` is the address of the bytes object, `place` the offset of the instruction in bytes,
  * `first` the function's first line. 0 if the instruction has no line. */

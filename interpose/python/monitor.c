@@ -6,10 +6,13 @@
  */
 #include "interpose/python/monitor.h"
 
-#include "interpose/fast.h"
+#include "interpose/ledger/fast.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
+#include "interpose/python/line/cost.h"
+#include "interpose/python/line/counts.h"
+#include "interpose/python/note.h"
 #include "interpose/python/spread.h"
 #include "interpose/python/task.h"
 #include "interpose/python/watch.h"
@@ -26,7 +29,7 @@ struct method { /* PyMethodDef */
     const char *doc;
 };
 
-enum event { PY_START, PY_RESUME, PY_RETURN, PY_YIELD, CALL, PY_UNWIND, PY_THROW, EVENTS };
+enum event { PY_START, PY_RESUME, PY_RETURN, PY_YIELD, CALL, PY_UNWIND, PY_THROW, LINE, EVENTS };
 
 static struct {
     void *monitoring; /* sys.monitoring */
@@ -50,15 +53,34 @@ static int is_python(const struct bp_entry *entry) {
     return bp_py_frames[((const struct bp_node *)entry->node)->func] != 0;
 }
 
-static void open_frame(struct bp_py_code *known, int resumed) {
+/* `offset`: where a generator goes on, an int of Python; NULL: the frame begins. */
+static void begin_lines(const struct bp_py_code *known, struct bp_entry *entry, void *offset) {
+    struct bp_py_stretch *stretch = NULL;
+    if (bp_process.copies_stacks)
+        bp_py_note("lines are not counted with greenlets");
+    else
+        stretch = bp_py_lines_begin(known->lines, current_frame(), entry, offset != NULL);
+    if (stretch && offset)
+        bp_py_lines_go_on(stretch, bp_py.PyLong_AsLong(offset));
+}
+
+static void end_lines(const struct bp_py_code *known) {
+    struct bp_py_stretch *stretch = known->lines ? bp_py_lines_find(current_frame()) : NULL;
+    if (stretch)
+        bp_py_lines_end(stretch);
+}
+
+static void open_frame(struct bp_py_code *known, void *resumed) {
     struct bp_stub *stub = known->stub;
     if (!stub && !(stub = bp_py_code_stub(known, bp_py.PyEval_GetGlobals())))
         return;
-    struct bp_entry *entry = resumed ? bp_source_resume(stub, 0) : bp_source_enter(stub, 0);
+    struct bp_entry *entry = resumed ? bp_thread_resume(stub, 0) : bp_thread_open(stub, 0);
     if (entry)
         entry->ret = (uint64_t)current_frame();
     if (__builtin_expect(known->task && entry, 0))
         bp_py_task_begin(entry, known, NULL, 0);
+    if (known->lines && entry)
+        begin_lines(known, entry, resumed);
 }
 
 /* The entry of the present frame. One of a chosen function is looked for further out: whatever is
@@ -94,10 +116,24 @@ static struct bp_py_code *known_of(void *const *arguments, long count) {
     return (int)count > 1 ? bp_py_code_find(arguments[0]) : NULL;
 }
 
+/* What is not opened costs something, too: the innermost node counts it. */
+static void count_passed(const struct bp_thread *thread, uint32_t weight) {
+    if (thread)
+        ((struct bp_node *)((const struct bp_entry *)thread->current)->node)->passed += weight;
+}
+
+/* Code of another module is opened where DSL code calls it. Its other calls bring events as well,
+ * those of a recursion most of all. */
+static int is_opened(const struct bp_py_code *known) {
+    return known->kind == BP_PY_OPEN ||
+           (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self));
+}
+
 static __attribute__((noinline)) void start_rare(struct bp_py_code *known) {
-    if (known->kind == BP_PY_OPEN ||
-        (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self)))
-        open_frame(known, 0);
+    if (is_opened(known))
+        open_frame(known, NULL);
+    else
+        count_passed(bp_self, bp_py_weights.call);
 }
 
 static void *start_module(struct bp_py_code *known) {
@@ -130,13 +166,24 @@ static void *on_start(void *self, void *const *arguments, long count) {
     return none();
 }
 
+/* In its place while lines are counted. */
+static void *on_start_in_line(void *self, void *const *arguments, long count) {
+    const struct bp_py_code *known = bp_py_lines_innermost() ? known_of(arguments, count) : NULL;
+    if (known && known->plain)
+        bp_py_lines_called();
+    return on_start(self, arguments, count);
+}
+
+/* A step is no call, but costs as much: its consumer's node counts it. */
 static void *on_resume(void *self, void *const *arguments, long count) {
     struct bp_py_code *known = known_of(arguments, count);
     (void)self;
-    if (known && known->stub &&
-        (known->kind == BP_PY_OPEN ||
-         (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self))))
-        open_frame(known, 1);
+    if (known && known->stub && is_opened(known)) {
+        count_passed(bp_self, bp_py_weights.resume);
+        open_frame(known, arguments[1]);
+    } else if (known && known->events) {
+        count_passed(bp_self, bp_py_weights.call);
+    }
     return none();
 }
 
@@ -146,7 +193,8 @@ static __attribute__((noinline)) void *leave_rare(struct bp_py_code *known) {
         bp_py_watch_globals(globals);
     if (known->kind == BP_PY_IGNORED)
         return disable();
-    bp_source_leave(find_open(known), 0);
+    end_lines(known);
+    bp_thread_close(find_open(known), 0);
     return none();
 }
 
@@ -161,7 +209,7 @@ static void *on_leave(void *self, void *const *arguments, long count) {
     if (__builtin_expect(!entry || entry->ret != (uint64_t)known, 0))
         return leave_rare(known);
     if (__builtin_expect(bp_fast_leave(thread, entry, &now), 0))
-        bp_source_leave(entry, now);
+        bp_thread_close(entry, now);
     return none();
 }
 
@@ -169,8 +217,18 @@ static void *on_leave(void *self, void *const *arguments, long count) {
 static void *on_unwind(void *self, void *const *arguments, long count) {
     struct bp_py_code *known = known_of(arguments, count);
     (void)self;
-    if (known && known->stub)
-        bp_source_abort(find_open(known));
+    if (known && known->stub) {
+        end_lines(known);
+        bp_thread_abort(find_open(known));
+    }
+    return none();
+}
+
+static void *on_line(void *self, void *const *arguments, long count) {
+    struct bp_py_stretch *stretch = (int)count > 1 ? bp_py_lines_find(current_frame()) : NULL;
+    (void)self;
+    if (__builtin_expect(stretch != NULL, 1))
+        bp_py_lines_at(stretch, (uint32_t)bp_py.PyLong_AsLong(arguments[1]), -1);
     return none();
 }
 
@@ -213,11 +271,12 @@ static struct method methods[] = {
     {"battprof_call", (void *)on_call, METH_FASTCALL, 0},
     {"battprof_unwind", (void *)on_unwind, METH_FASTCALL, 0},
     {"battprof_throw", (void *)on_resume, METH_FASTCALL, 0},
+    {"battprof_line", (void *)on_line, METH_FASTCALL, 0},
     {"battprof_probe", (void *)on_probe, METH_FASTCALL, 0},
 };
 
 static const char *const names[EVENTS] = {"PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD",
-                                          "CALL",     "PY_UNWIND", "PY_THROW"};
+                                          "CALL",     "PY_UNWIND", "PY_THROW",  "LINE"};
 
 static int layout_is_right(int minor) {
     state.thread_state = bp_py.PyThreadState_GetUnchecked ? bp_py.PyThreadState_GetUnchecked
@@ -294,6 +353,10 @@ static void watch_for_cost(struct bp_py_code *known, int on) {
     bp_py_monitor_set(known, on ? BP_PY_START | BP_PY_RETURN : 0);
 }
 
+static void watch_lines_for_cost(struct bp_py_code *known, int on) {
+    bp_py_monitor_set(known, on ? BP_PY_START | BP_PY_RETURN | BP_PY_LINES : 0);
+}
+
 const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
     state.monitoring = bp_py.PySys_GetObject("monitoring");
     void *builtins = bp_py.PyEval_GetBuiltins();
@@ -301,6 +364,8 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
     if (!state.monitoring || bp_py_watch_init(mode) != 0)
         return "no sys.monitoring: no Python frames";
     state.disable = bp_py.PyObject_GetAttrString(state.monitoring, "DISABLE");
+    if (bp_py_choose_has_lines())
+        methods[PY_START].function = (void *)on_start_in_line;
     if (!state.disable || !state.none || !layout_is_right(minor))
         return "an unknown layout of frames: no Python frames";
     bp_py.Py_IncRef(state.monitoring);
@@ -311,6 +376,8 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
     if (state.probe_locals)
         bp_py_spread_start();
     bp_py_cost_measure(watch_for_cost, 0);
+    if (bp_py_choose_has_lines())
+        bp_py_line_cost_measure(watch_lines_for_cost, 0);
     return NULL;
 }
 
@@ -324,6 +391,8 @@ int bp_py_monitor_set(struct bp_py_code *known, unsigned what) {
         bits |= state.bits[PY_YIELD] | state.bits[PY_RESUME];
     if (what & BP_PY_CALLS)
         bits |= state.bits[CALL];
+    if (what & BP_PY_LINES)
+        bits |= state.bits[LINE];
     void *done = bp_py.PyObject_CallMethod(state.monitoring, "set_local_events", "lOl", state.tool,
                                            known->code, bits);
     if (!done)

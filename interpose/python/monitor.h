@@ -18,6 +18,7 @@ void bp_py_monitor_module(void *code);
 #define BP_PY_START 0x1u
 #define BP_PY_RETURN 0x2u
 #define BP_PY_CALLS 0x4u
+#define BP_PY_LINES 0x8u
 int bp_py_monitor_set(struct bp_py_code *known, unsigned what);
 
 #endif

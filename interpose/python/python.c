@@ -9,22 +9,26 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/lifetime.h"
 #include "interpose/python/api.h"
 #include "interpose/python/audit.h"
 #include "interpose/python/code.h"
 #include "interpose/python/evaluate.h"
+#include "interpose/python/facts.h"
 #include "interpose/python/import.h"
+#include "interpose/python/layout.h"
 #include "interpose/python/loaded.h"
+#include "interpose/python/module.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/note.h"
 #include "interpose/python/task.h"
 #include "interpose/python/watch.h"
+#include "profile/clock.h"
 
 /* Code executed after the import of a chosen name was announced: finders may import, too. */
 #define EXPECTED 4
 
 static struct {
+    void (*found)(uint64_t low, uint64_t size);
     enum bp_py_mode mode;
     int hooked;  /* the audit hook is in place */
     int tried;   /* to start */
@@ -45,17 +49,6 @@ void bp_py_note(const char *text) {
     reason[used] = '\0';
 }
 
-/* 3.x of "3.11.2 (main, …"; 0 for anything else. */
-static int minor_version(void) {
-    const char *text = bp_py.Py_GetVersion();
-    int minor = 0;
-    if (strncmp(text, "3.", 2) != 0)
-        return 0;
-    for (text += 2; *text >= '0' && *text <= '9'; text++)
-        minor = 10 * minor + (*text - '0');
-    return minor;
-}
-
 static const char *start_version(int minor) {
     if (minor >= 8 && minor <= 11)
         return bp_py_evaluate_start(minor);
@@ -64,9 +57,21 @@ static const char *start_version(int minor) {
     return "a version that battprof does not know: no Python frames";
 }
 
+/* Of a thread other than the main one it is not counted: that is seldom. */
+static void note_start(uint64_t ticks) {
+    struct bp_header *header = bp_process.writer.header;
+    const struct bp_thread *thread = bp_self;
+    if (!thread || (int32_t)thread->tid != header->pid)
+        return;
+    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    header->python_start_node = ((const struct bp_node *)entry->node)->index;
+    header->python_start = ticks;
+}
+
 static void start(void) {
+    uint64_t begin = bp_clock_now(bp_process.clock);
     state.tried = 1;
-    int minor = minor_version();
+    int minor = bp_layout_minor(bp_py.Py_GetVersion());
     const char *trouble = bp_py_odd_build();
     if (!trouble && bp_py_code_init(state.mode) != 0)
         trouble = "no room beside its code objects: no Python frames";
@@ -76,6 +81,7 @@ static void start(void) {
         bp_py_note(trouble);
     else
         state.minor = minor;
+    note_start(bp_clock_now(bp_process.clock) - begin);
 }
 
 static int is_code(void *object) {
@@ -87,40 +93,48 @@ static int is_code(void *object) {
 
 /* A module's code is about to run. */
 static void on_exec(void *code) {
-    void *file;
+    void *held;
     if (!code || !is_code(code))
         return;
-    int maybe = bp_py_choose_maybe(bp_py_text(code, "co_filename", &file));
-    bp_py_drop(file);
+    const char *file = bp_py_text(code, "co_filename", &held);
+    bp_py_facts_exec(code, file);
+    int maybe = bp_py_choose_maybe(file);
+    bp_py_drop(held);
     if (!maybe && !state.expects && state.mode != BP_PY_ALL && !bp_py_task_in_code(code))
         return;
     if (!state.tried)
         start();
-    if (state.minor && state.minor < 11)
-        bp_py_code_name_nested(code);
     if (state.minor >= 12)
         bp_py_monitor_module(code);
     state.expects -= state.expects > 0;
 }
 
 /* A module that is chosen, or has functions that count for themselves. */
-static int is_wanted(const char *name) {
-    return bp_py_choose(name, "") || bp_py_choose_counted(name, "", NULL);
+static int is_wanted(const struct bp_pattern_python *module) {
+    return bp_py_choose(module) || bp_py_choose_counted(module);
+}
+
+static void visit_loaded(void *globals, const char *given) {
+    char name[BP_MODULE_NAME];
+    void *path = bp_py.PyDict_GetItemString(globals, "__file__");
+    const char *file = path ? bp_py.PyUnicode_AsUTF8(path) : NULL;
+    struct bp_pattern_python module = {.module = name, .file = file ? file : ""};
+    module.script = bp_module_name(given, module.file, name);
+    if (!is_wanted(&module) && !bp_py_task_in_globals(globals))
+        return;
+    if (!state.tried)
+        start();
+    if (state.minor)
+        bp_py_loaded_visit(globals, given, state.minor);
+    if (state.minor >= 12 && bp_py_choose(&module))
+        bp_py_watch_globals(globals);
 }
 
 static void find_loaded(const char *name, void *module) {
     void *globals = bp_py.PyObject_GetAttrString(module, "__dict__");
     bp_py.PyErr_Clear();
-    if (!globals || (!is_wanted(name) && !bp_py_task_in_globals(globals))) {
-        bp_py_drop(globals);
-        return;
-    }
-    if (!state.tried)
-        start();
-    if (state.minor)
-        bp_py_loaded_visit(globals, name, state.minor);
-    if (state.minor >= 12 && bp_py_choose(name, ""))
-        bp_py_watch_globals(globals);
+    if (globals)
+        visit_loaded(globals, name);
     bp_py.PyErr_Clear();
     bp_py_drop(globals);
 }
@@ -130,6 +144,7 @@ static void look_at_loaded(void) {
     void *key, *module, *modules = bp_py.PySys_GetObject("modules");
     long place = 0;
     state.looked = 1;
+    bp_py_facts_begin();
     while (modules && bp_py.PyDict_Next(modules, &place, &key, &module)) {
         const char *name = bp_py.PyUnicode_AsUTF8(key);
         if (name)
@@ -140,7 +155,8 @@ static void look_at_loaded(void) {
 
 static void on_import(void *name) {
     const char *text = name ? bp_py.PyUnicode_AsUTF8(name) : NULL;
-    if (text && is_wanted(text)) {
+    struct bp_pattern_python module = {.module = text, .file = ""};
+    if (text && is_wanted(&module)) {
         state.expects = EXPECTED;
         if (!state.tried)
             start();
@@ -158,9 +174,17 @@ static void on_module(int exec, void *what) {
     bp_py.PyErr_Clear();
 }
 
+/* battprof.cell, from the notebook's module. */
+static void on_cell(void *arguments) {
+    if (arguments && bp_py.PyTuple_Size(arguments) == 2)
+        bp_py_facts_cell(bp_py.PyTuple_GetItem(arguments, 0), bp_py.PyTuple_GetItem(arguments, 1));
+}
+
 /* Before Python is initialised it imports modules of its own; when it ends it is left alone. */
 static void on_event(const char *event, void *arguments) {
     int exec = strcmp(event, "exec") == 0;
+    if (*event == 'b' && strcmp(event, "battprof.cell") == 0)
+        on_cell(arguments);
     if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments)
         return;
     int ready = bp_py.Py_IsInitialized();
@@ -191,15 +215,17 @@ static int begin_late(void *unused) {
     return 0;
 }
 
-void bp_python_init(const char *globs, const char *all) {
-    state.mode = bp_py_choose_init(globs, all);
+void bp_python_init(const char *dsl, const char *globs, const char *all,
+                    void (*found)(uint64_t low, uint64_t size)) {
+    state.found = found;
+    state.mode = bp_py_choose_init(dsl, globs, all);
 }
 
 void bp_python_look(void) {
     if (state.hooked || !bp_py_api_find())
         return;
     state.hooked = 1;
-    bp_waiting_gil(bp_py_runtime, bp_py_runtime_size);
+    state.found(bp_py_runtime, bp_py_runtime_size);
     if (state.mode == BP_PY_NONE)
         return;
     if (bp_py.Py_IsInitialized())

@@ -6,8 +6,13 @@
 #ifndef BP_INTERPOSE_PYTHON_PYTHON_H
 #define BP_INTERPOSE_PYTHON_PYTHON_H
 
-/* Settings: BATTPROF_PYTHON and BATTPROF_PYTHON_ALL, NULL where they are not set. */
-void bp_python_init(const char *globs, const char *all);
+#include <stdint.h>
+
+/* Settings: BATTPROF_DSL, BATTPROF_PYTHON and BATTPROF_PYTHON_ALL, NULL where they are not set.
+ * `found` is called once, when CPython is there, with the place of its _PyRuntime, which its GIL is
+ * in. */
+void bp_python_init(const char *dsl, const char *globs, const char *all,
+                    void (*found)(uint64_t low, uint64_t size));
 
 /* Objects were loaded: see whether CPython is among them. Cheap once it is found. */
 void bp_python_look(void);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/python/task.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "interpose/ledger/task.h"
+#include "interpose/ledger/task_call.h"
 #include "interpose/python/api.h"
 #include "interpose/python/input.h"
-#include "interpose/task.h"
-#include "interpose/task_call.h"
-#include "interpose/task_rules.h"
+#include "interpose/task/native.h"
+#include "interpose/task/rules.h"
 
 #define CLASSES 2 /* in classes: how far down methods are looked for */
 #define NAME_SIZE 256
@@ -97,17 +99,22 @@ int bp_py_task_in_globals(void *globals) {
     return 0;
 }
 
-int bp_py_task_role(const char *module, const char *file, const char *qualname) {
+int bp_py_task_role(const struct bp_pattern_python *function) {
     char stem[NAME_SIZE];
-    bp_py_stem(file, stem, sizeof stem);
-    return bp_task_role_of(BP_TASK_PYTHON, module, stem, qualname, bp_task_is_own_file(file));
+    int own = bp_task_is_own_file(function->file);
+    bp_py_stem(function->file, stem, sizeof stem);
+    int role = bp_task_role_of(BP_TASK_PYTHON, function->module, stem, function->name, own);
+    return role < 0 && function->script
+               ? bp_task_role_of(BP_TASK_PYTHON, "__main__", stem, function->name, own)
+               : role;
 }
 
-/* The place of a name in a tuple that is an attribute of the code, -1: it is not there. */
-static long find_name(void *code, const char *attribute, const char *name) {
+/* The place of a name among the first `most` of a tuple that is an attribute of the code, -1: it is
+ * not there. 3.11 makes the tuple anew each time, of all local variables. */
+static long find_name(void *code, const char *attribute, const char *name, long most) {
     void *names = bp_py.PyObject_GetAttrString(code, attribute);
     long count = names ? bp_py.PyTuple_Size(names) : 0, found = -1;
-    for (long i = 0; i < count && found < 0; i++) {
+    for (long i = 0; i < count && i < most && found < 0; i++) {
         const char *text = bp_py.PyUnicode_AsUTF8(bp_py.PyTuple_GetItem(names, i));
         if (text && strcmp(text, name) == 0)
             found = i;
@@ -116,15 +123,27 @@ static long find_name(void *code, const char *attribute, const char *name) {
     return found;
 }
 
-/* A new reference. Before 3.11 an argument that inner functions use is in a cell behind the local
- * variables; later the cell takes its place. */
-static void *local_at(const struct bp_py_call *call, long index, const char *name) {
+/* The name of an argument, which lives as long as the code. */
+static const char *name_of_argument(void *code, long index) {
+    void *names = bp_py.PyObject_GetAttrString(code, "co_varnames");
+    void *item =
+        names && index < bp_py.PyTuple_Size(names) ? bp_py.PyTuple_GetItem(names, index) : NULL;
+    const char *name = item ? bp_py.PyUnicode_AsUTF8(item) : NULL;
+    bp_py_drop(names);
+    return name;
+}
+
+/* Before 3.11 an argument that inner functions use is in a cell behind the local variables. */
+static void *captured_at(const struct bp_py_call *call, void **locals, long index) {
+    const char *name = name_of_argument(call->code, index);
+    long cell = name ? find_name(call->code, "co_cellvars", name, LONG_MAX) : -1;
+    return cell < 0 ? NULL : locals[bp_py_number(call->code, "co_nlocals") + cell];
+}
+
+/* A new reference. Where the argument is in a cell, its content; 3.11 has the cell in its place. */
+static void *local_at(const struct bp_py_call *call, long index) {
     void **locals = (void **)((char *)call->frame + call->locals);
-    void *value = locals[index];
-    if (!value) {
-        long cell = find_name(call->code, "co_cellvars", name);
-        value = cell < 0 ? NULL : locals[bp_py_number(call->code, "co_nlocals") + cell];
-    }
+    void *value = locals[index] ? locals[index] : captured_at(call, locals, index);
     if (value && bp_py.PyCell_Get && bp_py_type(value) == types.cell)
         return bp_py.PyCell_Get(value);
     if (value)
@@ -132,17 +151,15 @@ static void *local_at(const struct bp_py_call *call, long index, const char *nam
     return value;
 }
 
+/* Names are asked for only where they are needed: with 1,400 local variables that took 20 us. */
 void *bp_py_argument(const struct bp_py_call *call, long index) {
-    void *value = NULL, *names = bp_py.PyObject_GetAttrString(call->code, "co_varnames");
-    void *item =
-        names && index < bp_py.PyTuple_Size(names) ? bp_py.PyTuple_GetItem(names, index) : NULL;
-    const char *name = item ? bp_py.PyUnicode_AsUTF8(item) : NULL;
-    if (name && call->frame)
-        value = local_at(call, index, name);
-    else if (name && bp_py.PyFrame_GetVarString)
+    const char *name = NULL;
+    void *value = NULL;
+    if (call->frame)
+        value = local_at(call, index);
+    else if (bp_py.PyFrame_GetVarString && (name = name_of_argument(call->code, index)))
         value = bp_py.PyFrame_GetVarString(bp_py.PyEval_GetFrame(), name);
     bp_py.PyErr_Clear();
-    bp_py_drop(names);
     return value;
 }
 
@@ -186,15 +203,24 @@ static int print_argument(const struct bp_py_call *call, long index, int any, ch
     return done;
 }
 
-static void find_id(const struct bp_py_call *call, const struct bp_task_role *role, char *text) {
+/* The place of the argument that is the id, -1: unknown. It stays the same for a code object. */
+static long place_of_id(struct bp_py_code *known, const struct bp_task_role *role, long count) {
+    if (role->argument)
+        return role->argument <= count ? role->argument - 1 : -1;
+    if (!known->id) {
+        const char *name = *role->argument_name ? role->argument_name : "task_id";
+        long place = find_name(known->code, "co_varnames", name, count);
+        known->id = place >= 0 && place < INT16_MAX ? (int16_t)(place + 1) : -1;
+    }
+    return known->id < 0 ? -1 : known->id - 1;
+}
+
+static void find_id(const struct bp_py_call *call, struct bp_py_code *known,
+                    const struct bp_task_role *role, char *text) {
     long count = bp_py_number(call->code, "co_argcount");
     count += bp_py_number(call->code, "co_kwonlyargcount");
-    long index = role->argument - 1;
-    if (!role->argument) {
-        const char *name = *role->argument_name ? role->argument_name : "task_id";
-        index = find_name(call->code, "co_varnames", name);
-    }
-    if (index >= 0 && index < count && print_argument(call, index, 1, text))
+    long index = place_of_id(known, role, count);
+    if (index >= 0 && print_argument(call, index, 1, text))
         return;
     text[0] = '\0';
     for (long i = 0; !*role->argument_name && i < count && !*text; i++)
@@ -222,18 +248,19 @@ struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
 }
 
 /* Of a generator all arguments must be known; otherwise nobody can say that it was the same. */
-static int describe(const struct bp_py_call *call, const struct bp_task_role *role,
-                    char text[BP_TASK_TEXT]) {
+static int describe(const struct bp_py_call *call, struct bp_py_code *known,
+                    const struct bp_task_role *role, char text[BP_TASK_TEXT]) {
     text[0] = '\0';
     if (!types.str)
         find_types(call->code);
     if (role->flags & BP_FUNC_INPUT)
         return bp_task_wants_input(bp_self) && bp_py_input_print(call, text);
-    find_id(call, role, text);
+    if (role->flags & BP_FUNC_TASK)
+        find_id(call, known, role, text);
     return 1;
 }
 
-void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, void *frame,
+void bp_py_task_begin(struct bp_entry *entry, struct bp_py_code *known, void *frame,
                       unsigned locals) {
     struct bp_py_error error;
     char id[BP_TASK_TEXT];
@@ -243,10 +270,14 @@ void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, vo
     struct bp_task_what what = {
         .entry = entry, .func = ((const struct bp_node *)entry->node)->func, .id = id, .name = ""};
     bp_py_error_save(&error);
-    int wanted = describe(&call, role, id);
-    if (role->flags & BP_FUNC_INPUT) {
+    int wanted = describe(&call, known, role, id);
+    if (role->flags & BP_FUNC_INPUT && wanted) {
         what.flags = BP_TASK_PHASE | BP_TASK_INPUT;
         what.name = BP_TASK_GENERATION;
+    } else if (!(role->flags & BP_FUNC_TASK)) {
+        what.flags = BP_TASK_PHASE;
+        wanted = (role->flags & BP_FUNC_PHASE) != 0;
+        id[0] = '\0';
     } else if (known->stub == state.alike[known->role].stub) {
         what.name = bp_py_code_name(known, &held);
     }
@@ -255,5 +286,5 @@ void bp_py_task_begin(struct bp_entry *entry, const struct bp_py_code *known, vo
     bp_py_drop(held);
     bp_py_error_restore(&error);
     if (wanted)
-        bp_source_tell(entry, bp_task_stub_kind((unsigned)known->role));
+        bp_thread_report(entry, bp_task_stub_kind((unsigned)known->role));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/module.h"
 #include "interpose/python/monitor.h"
 #include "interpose/python/spread.h"
 #include "interpose/python/task.h"
@@ -93,6 +94,7 @@ int bp_py_watch_init(enum bp_py_mode mode) {
 
 static unsigned wanted(const struct bp_py_code *known) {
     unsigned calls = known->chosen && state.mode != BP_PY_ALL ? BP_PY_CALLS : 0;
+    calls |= known->counted & BP_FUNC_LINES ? BP_PY_LINES : 0;
     switch (known->kind) {
     case BP_PY_OPEN:
         return BP_PY_START | BP_PY_RETURN | calls;
@@ -139,10 +141,12 @@ int bp_py_watch_module(void *code, void *globals) {
     struct bp_py_error error;
     void *held;
     bp_py_error_save(&error);
-    const char *module = bp_py_module_name(globals), *file = bp_py_text(code, "co_filename", &held);
-    int chosen = bp_py_choose(module, file) != 0;
-    if (chosen || state.mode == BP_PY_ALL || bp_py_choose_counted(module, file, NULL) ||
-        bp_py_task_in_code(code))
+    char module[BP_MODULE_NAME];
+    struct bp_pattern_python any = {.module = module,
+                                    .file = bp_py_text(code, "co_filename", &held)};
+    any.script = bp_module_name(bp_py_module_name(globals), any.file, module);
+    int chosen = bp_py_choose(&any) != 0;
+    if (chosen || state.mode == BP_PY_ALL || bp_py_choose_counted(&any) || bp_py_task_in_code(code))
         watch_nested(code, globals, 0);
     bp_py_drop(held);
     bp_py.PyErr_Clear();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/sample/action.h"
 
-#include "interpose/lock.h"
+#include "interpose/arch/arch.h"
+#include "interpose/ledger/lock.h"
 #include "profile/sys.h"
 
 #define SA_KERNEL_RESTORER 0x04000000
@@ -12,18 +13,6 @@ struct action {
     uint64_t restorer;
     uint64_t mask;
 };
-
-/* Where the kernel has the handler return to. Unwinders know it by these very bytes. */
-void bp_action_restore(void) __attribute__((visibility("hidden")));
-__asm__(".text\n"
-        ".type bp_action_restore, @function\n"
-        "nop\n"
-        ".globl bp_action_restore\n"
-        ".hidden bp_action_restore\n"
-        "bp_action_restore:\n"
-        "\tmov $15, %rax\n"
-        "\tsyscall\n"
-        ".size bp_action_restore, . - bp_action_restore\n");
 
 static int change(int number, const struct action *action) {
     return (int)BP_SYS4(SYS_rt_sigaction, number, action, NULL, BP_KERNEL_SIGSET);
@@ -38,7 +27,7 @@ uint64_t bp_action_get(int number) {
 int bp_action_set(int number, void (*handler)(int, siginfo_t *, void *)) {
     struct action action = {.handler = (uint64_t)handler,
                             .flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_KERNEL_RESTORER,
-                            .restorer = (uint64_t)bp_action_restore,
+                            .restorer = (uint64_t)bp_arch_signal_return,
                             .mask = ~UINT64_C(0)};
     return change(number, &action);
 }

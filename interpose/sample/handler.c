@@ -5,7 +5,7 @@
  * nothing but pages, changes no errno, and its only lock is one that is never held with signals
  * open.
  */
-#include <sys/ucontext.h>
+#include <sys/prctl.h>
 
 #include "interpose/sample/action.h"
 #include "interpose/sample/sampler.h"
@@ -23,15 +23,6 @@
 /* A handler that took longer than this may have been off its CPU meanwhile. */
 #define LONG_US 50
 
-static void read_registers(struct bp_cfi_registers *registers, const ucontext_t *context) {
-    static const uint8_t order[BP_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-    for (unsigned i = 0; i < BP_REGS; i++)
-        registers->r[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-    registers->known = (1u << BP_REGS) - 1;
-}
-
 static int has_room(const struct bp_thread *thread, const ucontext_t *context) {
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     uint64_t low = (uint64_t)context->uc_stack.ss_sp;
@@ -42,36 +33,50 @@ static int has_room(const struct bp_thread *thread, const ucontext_t *context) {
     return here - local->stack_low >= ROOM;
 }
 
-static uint64_t weigh(const struct bp_thread *thread) {
-    struct bp_local *local = (struct bp_local *)thread->local;
+static struct bp_sampled *sampled_of(const struct bp_thread *thread) {
+    return ((const struct bp_local *)thread->local)->sampled;
+}
+
+static uint64_t weigh(struct bp_sampled *sampled) {
     uint64_t now = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t weight = now - local->sampled_cpu, limit = 2 * bp_sampling.period;
+    uint64_t weight = now - sampled->cpu, limit = 2 * bp_sampling.period;
     limit = limit > HEAVIEST ? limit : HEAVIEST;
-    local->sampled_cpu = now;
+    sampled->cpu = now;
     return weight < limit ? weight : limit;
 }
 
 /* The tick that brings a sample is also the moment when the scheduler gives the CPU to another
  * thread: that time is not ours but of what was interrupted. */
-static uint64_t own_time(const struct bp_thread *thread, uint64_t begin) {
+static uint64_t own_time(const struct bp_sampled *sampled, uint64_t begin) {
     uint64_t ticks = bp_clock_now(bp_process.clock) - begin;
     uint64_t per_us = bp_process.writer.header->ticks_per_s / 1000000;
     if (ticks < LONG_US * per_us)
         return ticks;
-    const struct bp_local *local = (const struct bp_local *)thread->local;
-    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - local->sampled_cpu;
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - sampled->cpu;
     uint64_t most = (cpu / 1000 + 1) * per_us;
     return ticks < most ? ticks : most;
 }
 
-static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontext_t *context,
+/* Counts what the sample says about our own cost. */
+static void weigh_own(struct bp_sampler *record, uint64_t pc, uint64_t weight) {
+    __atomic_fetch_add(&record->weight, weight, __ATOMIC_RELAXED);
+    if (!bp_walk_is_ours(pc))
+        return;
+    __atomic_fetch_add(&record->within_weight, weight, __ATOMIC_RELAXED);
+    bp_sampler_count(&record->within_count);
+}
+
+static void take(struct bp_thread *thread, struct bp_sample_stack *stack, const ucontext_t *context,
                  uint64_t begin) {
     struct bp_sampler *record = bp_sampling.record;
     struct bp_cfi_registers registers;
-    uint64_t weight = weigh(thread);
+    struct bp_sampled *sampled = sampled_of(thread);
+    uint64_t weight = weigh(sampled);
     const struct bp_entry *current = (const struct bp_entry *)thread->current;
     uint32_t node = ((const struct bp_node *)current->node)->index;
-    read_registers(&registers, context);
+    bp_arch_registers_of(context, registers.r);
+    registers.known = (1u << BP_REGS) - 1;
+    weigh_own(record, registers.r[BP_REG_RA], weight);
     if (has_room(thread, context)) {
         bp_safe_begin(&stack->walk.safe);
         bp_stack_walk(stack, thread, &registers, NULL);
@@ -86,7 +91,7 @@ static void take(struct bp_thread *thread, struct bp_stack *stack, const ucontex
     key.frame = bp_stack_fold(stack, thread);
     struct bp_sample *sample =
         key.frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, &key);
-    uint64_t own = own_time(thread, begin);
+    uint64_t own = own_time(sampled, begin);
     __atomic_fetch_add(&record->own_time, own, __ATOMIC_RELAXED);
     if (!sample) {
         bp_sampler_count(&record->dropped_full);
@@ -104,15 +109,28 @@ static void yield_to_default(int number) {
     BP_SYS3(SYS_tgkill, BP_SYS0(SYS_getpid), BP_SYS0(SYS_gettid), number);
 }
 
+/* A program can forbid itself to read the counter. Reading it would be a fault, and with all
+ * signals blocked the end of the process. */
+static int has_clock(void) {
+    int mode = PR_TSC_ENABLE;
+    if (bp_process.clock == BP_CLOCK_TSC)
+        BP_SYS2(SYS_prctl, PR_GET_TSC, &mode);
+    return mode == PR_TSC_ENABLE;
+}
+
 void bp_handler_take(int number, siginfo_t *info, void *context) {
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &bp_sampling) {
         yield_to_default(number);
         return;
     }
+    if (!has_clock()) {
+        bp_sampler_count(&bp_sampling.record->dropped_busy);
+        return;
+    }
     uint64_t begin = bp_clock_now(bp_process.clock);
     struct bp_thread *thread = bp_self;
     int live = thread && thread->state == BP_THREAD_LIVE;
-    struct bp_stack *stack = live ? bp_stack_enter(thread) : NULL;
+    struct bp_sample_stack *stack = live ? bp_stack_enter(thread) : NULL;
     bp_sampler_count(&bp_sampling.record->taken);
     __atomic_store_n(&bp_sampling.record->latest, begin, __ATOMIC_RELAXED);
     if (!stack) {

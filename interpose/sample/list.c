@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/sample/list.h"
 
+#include "interpose/base/hash.h"
 #include "profile/items.h"
 
 #define FIRST_SLOTS 1024 /* one page */
@@ -16,7 +17,7 @@ static void *item_at(const struct bp_list *list, uint32_t index) {
 static uint32_t hash_of(const struct bp_list *list, const uint32_t *key) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < list->key / sizeof *key; i++)
-        hash = (hash ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = bp_mix(hash, key[i]);
     return (uint32_t)(hash >> 32);
 }
 
@@ -46,7 +47,7 @@ static int grow_slots(struct bp_list *list) {
     list->mask = size - 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (before)
-        BP_SYS2(SYS_munmap, before, size / 2 * sizeof *slots);
+        bp_pages_free(before, size / 2 * sizeof *slots);
     for (uint32_t i = 0; i < list->count; i++)
         *slot_of(list, item_at(list, i)) = i + 1;
     return 1;

@@ -7,7 +7,7 @@
 #ifndef BP_INTERPOSE_SAMPLE_LIST_H
 #define BP_INTERPOSE_SAMPLE_LIST_H
 
-#include "interpose/thread.h"
+#include "interpose/ledger/thread.h"
 
 /* Frames and samples of a thread: 0.4 and 0.7 MB of file. */
 #define BP_LIST_LIMIT 16384

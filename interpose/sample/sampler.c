@@ -3,21 +3,15 @@
 
 #include <signal.h>
 
-#include "interpose/object.h"
 #include "interpose/sample/action.h"
-#include "interpose/sample/names.h"
-#include "interpose/sample/python.h"
 #include "interpose/sample/stack.h"
 
-#define DEFAULT_RATE 200 /* a second: 5 ms */
 #define HIGHEST_RATE 10000
 #define LOWEST_SIGNAL 35 /* glibc keeps the first real-time signals for itself */
 #define HIGHEST_SIGNAL 64
 
 static uint32_t parse_rate(const char *text) {
     uint32_t rate = 0;
-    if (!text)
-        return DEFAULT_RATE;
     for (; *text >= '0' && *text <= '9' && rate < HIGHEST_RATE; text++)
         rate = 10 * rate + (uint32_t)(*text - '0');
     return rate > HIGHEST_RATE ? HIGHEST_RATE : rate;
@@ -70,24 +64,26 @@ static void start(uint32_t rate) {
     record->signal = (uint32_t)number;
     record->state = BP_SAMPLER_ON;
     record->flags = BP_SAMPLER_NATIVE;
-    bp_signals_init();
     bp_sampling.signal = number;
 }
 
-void bp_sampler_init(const char *text) {
+int bp_sampler_init(const char *text) {
     uint32_t rate = parse_rate(text);
     uint64_t mask = bp_lock(&bp_process.lock);
     bp_sampling.record = make_record();
     bp_unlock(&bp_process.lock, mask);
     if (rate)
         start(rate);
+    return bp_sampling.signal != 0;
 }
 
 void bp_sampler_look(void) {
-    struct bp_elf elf;
-    if (bp_object_at((uint64_t)bp_sampler_look, &elf))
-        bp_walk_init(elf.low, elf.high);
-    bp_python_find();
+    const char *reason;
+    int found = bp_py_stack_find(&reason);
+    if (found > 0)
+        bp_sampler_flag(BP_SAMPLER_PYTHON);
+    else if (found < 0)
+        bp_sampler_note(reason);
 }
 
 void bp_sampler_stop(const char *reason) {
@@ -105,12 +101,7 @@ void bp_sampler_finish(void) {
 }
 
 void bp_sampler_before_fork(void) {
-    bp_names_before_fork();
     spare = *bp_sampling.record;
-}
-
-void bp_sampler_after_fork(void) {
-    bp_names_after_fork();
 }
 
 /* The child's file begins without samples; what is on or off, and why, stays. */

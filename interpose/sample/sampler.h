@@ -8,11 +8,11 @@
 
 #include <signal.h>
 
-#include "interpose/sample/timer.h"
+#include "interpose/ledger/timer.h"
 
-/* `rate` is the value of BATTPROF_SAMPLE, samples per second of a thread's CPU time: NULL for the
- * default, "0" for none. Before the first thread begins. */
-void bp_sampler_init(const char *rate);
+/* `rate` is the value of BATTPROF_SAMPLE, samples per second of a thread's CPU time;
+ * "0" for none. Before the first thread begins. 1 if threads will be sampled. */
+int bp_sampler_init(const char *rate);
 
 /* At slow moments: libraries came. */
 void bp_sampler_look(void);
@@ -23,9 +23,8 @@ void bp_sampler_stop(const char *reason);
 /* At the end of the process: note whether the signal was still ours. */
 void bp_sampler_finish(void);
 
-/* Around fork, outside of the process lock; and in the child while it is held. */
+/* Before fork, outside of the process lock; and in the child while it is held. */
 void bp_sampler_before_fork(void);
-void bp_sampler_after_fork(void);
 void bp_sampler_after_fork_child(void);
 
 /* For the record: what went wrong first; what works; one more of something. */
@@ -38,8 +37,5 @@ static inline void bp_sampler_count(uint64_t *counter) {
 
 /* handler.c */
 void bp_handler_take(int number, siginfo_t *info, void *context);
-
-/* signals.c: keep the program from seeing our signal. */
-void bp_signals_init(void);
 
 #endif

@@ -6,9 +6,10 @@
 #ifndef BP_INTERPOSE_SAMPLE_STACK_H
 #define BP_INTERPOSE_SAMPLE_STACK_H
 
+#include "interpose/ledger/timer.h"
+#include "interpose/python/stack/stack.h"
 #include "interpose/sample/list.h"
-#include "interpose/sample/python.h"
-#include "interpose/sample/walk.h"
+#include "interpose/unwind/walk.h"
 
 #define BP_SITES 256 /* call paths of copies that are known again, direct-mapped */
 
@@ -19,7 +20,7 @@ struct bp_site {
 
 #define BP_TRAILS 64 /* of copies, direct-mapped: paths that are not walked again */
 
-struct bp_stack {
+struct bp_sample_stack {
     struct bp_list frames;
     struct bp_list samples;
     uint32_t count;
@@ -28,36 +29,33 @@ struct bp_stack {
     struct bp_site sites[BP_SITES];
     struct bp_trail trails[BP_TRAILS];
     struct bp_walk walk;
-    struct bp_python python;
+    struct bp_py_stack python;
 };
 
 /* In a forked child: as if there had been no sample yet. */
 void bp_stack_after_fork(struct bp_thread *thread);
 
 /* The thread's; NULL without memory, or while it is in use. Give it back with bp_stack_leave. */
-struct bp_stack *bp_stack_enter(struct bp_thread *thread);
+struct bp_sample_stack *bp_stack_enter(struct bp_thread *thread);
 void bp_stack_leave(struct bp_thread *thread);
 
 /* Read what is called by what, not yet joined: native frames from these registers outwards, which
- * on the thread's own stack leave a trail if there is one to write, also from registers as they
- * are after a call; Python frames. */
-void bp_stack_walk(struct bp_stack *stack, const struct bp_thread *thread,
+ * on the thread's own stack leave a trail if there is one to write; Python frames. */
+void bp_stack_walk(struct bp_sample_stack *stack, const struct bp_thread *thread,
                    const struct bp_cfi_registers *registers, struct bp_trail *trail);
-void bp_stack_walk_caller(struct bp_stack *stack, const struct bp_thread *thread,
-                          const struct bp_cfi_registers *registers, struct bp_trail *trail);
-void bp_stack_read_python(struct bp_stack *stack);
+void bp_stack_read_python(struct bp_sample_stack *stack);
 
 /* Join them. */
-void bp_stack_join(struct bp_stack *stack);
+void bp_stack_join(struct bp_sample_stack *stack);
 
 /* The stack without callers of its innermost instruction, where there is no room to walk. */
-void bp_stack_read_pc(struct bp_stack *stack, uint64_t pc);
+void bp_stack_read_pc(struct bp_sample_stack *stack, uint64_t pc);
 
 /* Its innermost frame in the file; BP_NO_FRAME when there is no room. */
-uint32_t bp_stack_fold(struct bp_stack *stack, struct bp_thread *thread);
+uint32_t bp_stack_fold(struct bp_sample_stack *stack, struct bp_thread *thread);
 
 /* The sample of that key, the fields up to `count`; NULL when there is no room. */
-struct bp_sample *bp_stack_sample(struct bp_stack *stack, const struct bp_thread *thread,
+struct bp_sample *bp_stack_sample(struct bp_sample_stack *stack, const struct bp_thread *thread,
                                   const struct bp_sample *key);
 
 #endif

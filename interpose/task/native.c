@@ -4,38 +4,29 @@
  * whatever object they are exported; a name without wildcards is looked up in its hash table, all
  * names are looked at only at home, or where the user has wildcards.
  */
+#include "interpose/task/native.h"
+
 #include <string.h>
 
-#include "interpose/elf.h"
-#include "interpose/hook.h"
-#include "interpose/task.h"
-#include "interpose/task_call.h"
-#include "interpose/task_rules.h"
+#include "interpose/hook/elf.h"
+#include "interpose/hook/hook.h"
+#include "interpose/hook/source.h"
+#include "interpose/ledger/task.h"
+#include "interpose/ledger/task_call.h"
+#include "interpose/task/rules.h"
 
 #define LARGEST 65536 /* symbols of an object that wildcards are tried on */
 
 static struct { uint32_t source; /* its number, from 1 on */ } state;
 
-void bp_task_init(const char *rules) {
-    bp_task_rules_init(rules);
-    bp_source_add(&bp_task_source);
-    for (uint32_t i = 0; i < BP_SOURCES; i++)
-        if (bp_sources[i] == &bp_task_source)
-            state.source = i + 1;
-}
-
 uint32_t bp_task_stub_kind(unsigned role) {
     const struct bp_task_role *what = bp_task_role(role);
-    int told = (what->flags & (BP_FUNC_TASK | BP_FUNC_INPUT)) != 0;
+    int told = (what->flags & (BP_FUNC_TASK | BP_FUNC_INPUT | BP_FUNC_PHASE)) != 0;
     uint32_t kind = told ? BP_STUB_SOURCE : BP_STUB_CALL;
     bp_task_arguments[role] = what->argument;
     bp_task_inputs[role] = (what->flags & BP_FUNC_INPUT) != 0;
+    bp_task_phases[role] = (what->flags & (BP_FUNC_TASK | BP_FUNC_PHASE)) == BP_FUNC_PHASE;
     return BP_STUB_OF_SOURCE(kind, state.source, role);
-}
-
-int bp_task_role_of_kind(uint32_t kind) {
-    int ours = state.source && BP_STUB_SOURCE_OF(kind) == state.source;
-    return ours ? (int)BP_STUB_TAG(kind) : -1;
 }
 
 static const char *base_name(const char *path) {
@@ -68,8 +59,8 @@ static uint32_t add_all(const struct place *place, uint32_t count) {
     return added;
 }
 
-uint32_t bp_task_add_exports(const struct bp_elf *elf, uint32_t object, const char *path,
-                             int at_home) {
+static uint32_t find(const struct bp_elf *elf, uint32_t object, const char *path, int own) {
+    int at_home = own || bp_task_is_own_file(path);
     struct place place = {elf, base_name(path), object, at_home};
     uint32_t added = 0;
     if (at_home || bp_task_rules_wild()) {
@@ -84,4 +75,28 @@ uint32_t bp_task_add_exports(const struct bp_elf *elf, uint32_t object, const ch
             added += add(&place, symbol, elf->strings + symbol->st_name);
     }
     return added;
+}
+
+static void describe(unsigned tag, struct bp_source_function *function) {
+    function->flags = bp_task_role(tag)->flags;
+    function->phase = bp_task_role(tag)->phase;
+}
+
+/* No library's exports are matched: functions are added by `find` and interpose/python. */
+static int match(const char *name, const char **known) {
+    (void)name;
+    (void)known;
+    return -1;
+}
+
+static const struct bp_source source = {
+    .match = match,
+    .find = find,
+    .describe = describe,
+    .calls = {.enter = bp_task_enter, .leave = bp_task_leave},
+};
+
+void bp_task_init(const char *rules) {
+    bp_task_rules_init(rules);
+    state.source = bp_source_add(&source);
 }

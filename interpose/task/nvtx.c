@@ -11,10 +11,9 @@
 #include <stddef.h>
 #include <wchar.h>
 
-#include "interpose/hook.h"
-#include "interpose/source.h"
-#include "interpose/task.h"
-#include "interpose/task_range.h"
+#include "interpose/hook/source.h"
+#include "interpose/ledger/task.h"
+#include "interpose/task/range.h"
 
 #define TABLE_CALLBACKS 1
 #define MODULE_CORE 1

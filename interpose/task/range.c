@@ -4,10 +4,10 @@
  * is, so vector registers may be used; errno stays as it was, for no libc call is made that sets
  * it.
  */
-#include "interpose/task_range.h"
+#include "interpose/task/range.h"
 
-#include "interpose/task.h"
-#include "interpose/task_rules.h"
+#include "interpose/ledger/task.h"
+#include "interpose/task/rules.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -24,7 +24,8 @@ EXPORT void libbattprof_sample(void);
 static struct bp_thread *self(void) {
     if (!bp_process.on)
         return NULL;
-    return bp_self ? bp_self : bp_thread_adopt();
+    struct bp_thread *thread = bp_thread_self();
+    return thread ? thread : bp_thread_adopt();
 }
 
 static void begin(uint32_t flags, uint64_t key, const char *id, const char *name) {
@@ -43,8 +44,8 @@ void libbattprof_task_begin(const char *id) {
 }
 
 void libbattprof_task_end(int failed) {
-    if (bp_self)
-        bp_task_end_range(bp_self, KEY_TASK, failed);
+    if (bp_thread_self())
+        bp_task_end_range(bp_thread_self(), KEY_TASK, failed);
 }
 
 void libbattprof_phase_begin(const char *name) {
@@ -52,13 +53,13 @@ void libbattprof_phase_begin(const char *name) {
 }
 
 void libbattprof_phase_end(void) {
-    if (bp_self)
-        bp_task_end_range(bp_self, KEY_PHASE, 0);
+    if (bp_thread_self())
+        bp_task_end_range(bp_thread_self(), KEY_PHASE, 0);
 }
 
 void libbattprof_sample(void) {
-    if (bp_self)
-        bp_task_sample(bp_self);
+    if (bp_thread_self())
+        bp_task_sample(bp_thread_self());
 }
 
 void bp_range_begin(const char *text, uint64_t key) {
@@ -68,11 +69,11 @@ void bp_range_begin(const char *text, uint64_t key) {
         begin(BP_TASK_NVTX, key, text, text);
     else if (!role || role->flags & BP_FUNC_PHASE)
         begin(BP_TASK_NVTX | BP_TASK_PHASE, key, NULL, role ? role->phase : text);
-    else if (bp_self)
-        bp_task_sample(bp_self);
+    else if (bp_thread_self())
+        bp_task_sample(bp_thread_self());
 }
 
 void bp_range_end(uint64_t key) {
-    if (bp_self && !bp_task_end_range(bp_self, key, 0))
+    if (bp_thread_self() && !bp_task_end_range(bp_thread_self(), key, 0))
         bp_task_end_elsewhere(key);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/task_rules.h"
+#include "interpose/task/rules.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpose/task_call.h"
+#include "interpose/ledger/task_call.h"
 
 #define RULES 64
 #define WORD 64
@@ -35,7 +35,7 @@ static const char own_rules[] =
 #define PHASE(name, function) "phase=" name "=" function ";"
 #define SAMPLE(function) "sample=" function ";"
 #define GENERATOR(function) "generator=" function ";"
-#include "interpose/task_rules.def"
+#include "interpose/task/rules.def"
 #undef TASK
 #undef PHASE
 #undef SAMPLE

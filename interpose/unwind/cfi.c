@@ -2,9 +2,9 @@
  *
  * Runs the program of a function's frame description up to a pc, and applies the row it leaves.
  */
-#include "interpose/sample/cfi.h"
+#include "interpose/unwind/cfi.h"
 
-#include "interpose/sample/description.h"
+#include "interpose/unwind/description.h"
 
 /* One instruction is being read; `pc` is where the row built so far begins to hold. */
 struct run {
@@ -236,19 +236,16 @@ static int find_value(const struct bp_cfi_rule *rule, struct bp_safe *safe,
     }
 }
 
-/* rbx, rbp, r12 to r15 survive a call that says nothing of them. */
-#define KEPT (1u << BP_REG_RBX | 1u << BP_REG_RBP | 0xfu << 12)
-
 int bp_cfi_apply(const struct bp_cfi *cfi, struct bp_safe *safe, struct bp_cfi_registers *registers,
                  uint64_t *cfa) {
     struct bp_cfi_registers caller = {.known = 0};
     if (!find_cfa(cfi, safe, registers, cfa))
         return 0;
-    caller.r[BP_REG_RSP] = *cfa;
-    caller.known = 1u << BP_REG_RSP;
+    caller.r[BP_REG_SP] = *cfa;
+    caller.known = 1u << BP_REG_SP;
     for (unsigned i = 0; i < BP_REGS; i++) {
         const struct bp_cfi_rule *rule = &cfi->row.regs[i];
-        if (rule->how == BP_CFI_SAME && KEPT >> i & 1) {
+        if (rule->how == BP_CFI_SAME && BP_ARCH_SAVED_MASK >> i & 1) {
             caller.r[i] = registers->r[i];
             caller.known |= registers->known & 1u << i;
         } else if (find_value(rule, safe, registers, *cfa, &caller.r[i])) {

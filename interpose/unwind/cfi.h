@@ -3,17 +3,11 @@
  * Call frame information: what .eh_frame says about one instruction, and registers one frame
  * further out. All loads are safe, nothing is allocated; memory for the work is the caller's.
  */
-#ifndef BP_INTERPOSE_SAMPLE_CFI_H
-#define BP_INTERPOSE_SAMPLE_CFI_H
+#ifndef BP_INTERPOSE_UNWIND_CFI_H
+#define BP_INTERPOSE_UNWIND_CFI_H
 
-#include "interpose/sample/safe.h"
-
-/* DWARF's numbers. */
-#define BP_REG_RBX 3
-#define BP_REG_RBP 6
-#define BP_REG_RSP 7
-#define BP_REG_RA 16
-#define BP_REGS 17
+#include "interpose/arch/frame.h"
+#include "interpose/base/safe.h"
 
 enum bp_cfi_how {
     BP_CFI_SAME = 0,

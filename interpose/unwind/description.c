@@ -4,9 +4,9 @@
  * relative in all objects that linkers make today; other encodings are not understood, and then
  * there is no description.
  */
-#include "interpose/sample/description.h"
+#include "interpose/unwind/description.h"
 
-#include "interpose/sample/tables.h"
+#include "interpose/unwind/tables.h"
 
 #define LONGEST (64u << 10) /* bytes of one description */
 
@@ -110,7 +110,7 @@ static int read(struct bp_description *description, struct bp_safe *safe, uint64
 }
 
 /* Where the description of the function at `pc` is; 0 if there is none. */
-static uint64_t search(struct bp_safe *safe, const struct bp_table *table, uint64_t pc) {
+static uint64_t search(struct bp_safe *safe, const struct bp_unwind_table *table, uint64_t pc) {
     struct header header;
     if (!bp_safe_range(safe, table->header, sizeof header))
         return 0;
@@ -138,7 +138,7 @@ static uint64_t search(struct bp_safe *safe, const struct bp_table *table, uint6
 }
 
 int bp_description_find(struct bp_description *description, struct bp_safe *safe, uint64_t pc) {
-    const struct bp_table *table = bp_tables_find(pc);
+    const struct bp_unwind_table *table = bp_tables_find(pc);
     uint64_t address = table ? search(safe, table, pc) : 0;
     *description = (struct bp_description){.start = 0};
     return address && read(description, safe, address) && pc >= description->start &&

@@ -3,11 +3,11 @@
  * The record that .eh_frame has about one function: found by binary search in the object's table,
  * not yet executed.
  */
-#ifndef BP_INTERPOSE_SAMPLE_DESCRIPTION_H
-#define BP_INTERPOSE_SAMPLE_DESCRIPTION_H
+#ifndef BP_INTERPOSE_UNWIND_DESCRIPTION_H
+#define BP_INTERPOSE_UNWIND_DESCRIPTION_H
 
-#include "interpose/sample/bytes.h"
-#include "interpose/sample/cfi.h"
+#include "interpose/base/bytes.h"
+#include "interpose/unwind/cfi.h"
 
 struct bp_description {
     uint64_t code_factor;

@@ -3,8 +3,8 @@
  * DWARF expressions as they appear in call frame information: PLT entries, signal trampolines,
  * functions that align their stack, and our own stubs. An operation that is not known ends it.
  */
-#include "interpose/sample/bytes.h"
-#include "interpose/sample/cfi.h"
+#include "interpose/base/bytes.h"
+#include "interpose/unwind/cfi.h"
 
 #define DEPTH 16
 
@@ -20,6 +20,7 @@ enum {
     OP_SWAP = 0x16,
     OP_AND = 0x1a,
     OP_MINUS = 0x1c,
+    OP_MOD = 0x1d,
     OP_MUL = 0x1e,
     OP_NEG = 0x1f,
     OP_NOT = 0x20,
@@ -29,6 +30,7 @@ enum {
     OP_SHL = 0x24,
     OP_SHR = 0x25,
     OP_XOR = 0x27,
+    OP_BRANCH = 0x28,
     OP_EQ = 0x29,
     OP_GE = 0x2a,
     OP_GT = 0x2b,
@@ -71,6 +73,8 @@ static int binary(struct machine *machine, unsigned op) {
         return push(machine, a & b), 1;
     case OP_MINUS:
         return push(machine, a - b), 1;
+    case OP_MOD:
+        return b && (push(machine, a % b), 1);
     case OP_MUL:
         return push(machine, a * b), 1;
     case OP_OR:
@@ -124,6 +128,13 @@ static void push_register(struct machine *machine, unsigned number) {
     push(machine, machine->registers->r[number] + (uint64_t)offset);
 }
 
+/* Forwards only: expressions end. */
+static void branch(struct machine *machine) {
+    int64_t distance = bp_bytes_signed(&machine->code, 2);
+    if (pop(machine))
+        bp_bytes_skip(&machine->code, (uint64_t)distance);
+}
+
 static int stack_operation(struct machine *machine, unsigned op) {
     uint64_t a = pop(machine), b;
     switch (op) {
@@ -162,6 +173,8 @@ static void step(struct machine *machine) {
         push(machine, (uint64_t)bp_bytes_sleb(&machine->code));
     else if (op == OP_DEREF)
         load(machine);
+    else if (op == OP_BRANCH)
+        branch(machine);
     else if (!stack_operation(machine, op) && !binary(machine, op))
         machine->code.bad = 1;
 }

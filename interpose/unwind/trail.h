@@ -5,10 +5,10 @@
  * time. Where a register was saved counts only once the walk has used the register: most hold
  * variables of the program, which change.
  */
-#ifndef BP_INTERPOSE_SAMPLE_TRAIL_H
-#define BP_INTERPOSE_SAMPLE_TRAIL_H
+#ifndef BP_INTERPOSE_UNWIND_TRAIL_H
+#define BP_INTERPOSE_UNWIND_TRAIL_H
 
-#include "interpose/sample/cfi.h"
+#include "interpose/unwind/cfi.h"
 
 #define BP_TRAIL_LENGTH 250
 
@@ -24,7 +24,6 @@ struct bp_trail {
     uint32_t node; /* for the owner, too */
     uint32_t generation; /* of the tables that the walk went by */
     uint32_t count;      /* of words; 0, or more than there is room for: none that holds */
-    uint32_t before[2];  /* how many there were before the last frame, and the one before that */
     struct bp_trail_word words[BP_TRAIL_LENGTH];
     const uint64_t *origins[BP_REGS]; /* where registers come from; NULL: from words before */
 };
@@ -58,14 +57,6 @@ static inline void bp_trail_use(struct bp_trail *trail, unsigned reg, uint64_t v
     }
     trail->count++;
     trail->origins[reg] = NULL;
-}
-
-/* The next words lead to one more frame. */
-static inline void bp_trail_mark(struct bp_trail *trail) {
-    if (!trail)
-        return;
-    trail->before[1] = trail->before[0];
-    trail->before[0] = trail->count;
 }
 
 /* A step rests on more than that. */

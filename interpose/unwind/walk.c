@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/sample/walk.h"
+#include "interpose/unwind/walk.h"
 
-#include "interpose/sample/tables.h"
+#include "interpose/arch/arch.h"
+#include "interpose/base/hash.h"
+#include "interpose/unwind/tables.h"
 
 /* What the pc of a frame is. */
 enum bp_exactness {
@@ -10,8 +12,6 @@ enum bp_exactness {
     BP_SIGNALLED    /* the same, interrupted by a signal of the program */
 };
 
-static const uint8_t saved_registers[6] = {BP_REG_RBX, BP_REG_RBP, 12, 13, 14, 15};
-
 static struct { uint64_t low, high; /* our own library */ } state;
 
 void bp_walk_init(uint64_t low, uint64_t high) {
@@ -19,16 +19,12 @@ void bp_walk_init(uint64_t low, uint64_t high) {
     state.high = high;
 }
 
-static int is_ours(uint64_t pc) {
+int bp_walk_is_ours(uint64_t pc) {
     return pc >= state.low && pc < state.high;
 }
 
-/* Of caller.S: where dlopen returns to by way of a borrowed instruction. */
-extern const char bp_call_as_return[] __attribute__((visibility("hidden")));
-
 static int is_stub_return(uint64_t pc) {
-    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow ||
-           pc == (uint64_t)bp_stub_return_copy;
+    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow;
 }
 
 static struct bp_place *add(struct bp_walk *walk, uint16_t kind, uint64_t address, uint16_t flags) {
@@ -38,7 +34,7 @@ static struct bp_place *add(struct bp_walk *walk, uint16_t kind, uint64_t addres
 }
 
 static struct bp_walk_step *step_of(struct bp_walk *walk, uint64_t pc) {
-    uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = bp_mix(0, pc);
     return &walk->steps[hash >> 32 & (BP_WALK_CACHE - 1)];
 }
 
@@ -54,13 +50,13 @@ static const struct bp_walk_step *remember(struct bp_walk *walk, uint64_t pc) {
     int outermost = row->regs[BP_REG_RA].how == BP_CFI_UNDEFINED;
     if (cfi->signal || row->cfa.how != BP_CFI_AT_OFFSET ||
         row->cfa.value != (int32_t)row->cfa.value || !(outermost || fits(&row->regs[BP_REG_RA])) ||
-        row->regs[BP_REG_RSP].how != BP_CFI_SAME)
+        row->regs[BP_REG_SP].how != BP_CFI_SAME)
         return NULL;
     step.cfa = (int32_t)row->cfa.value;
     step.cfa_register = (uint8_t)row->cfa_register;
     step.ra = outermost ? 0 : (int16_t)row->regs[BP_REG_RA].value;
-    for (unsigned i = 0; i < 6; i++) {
-        const struct bp_cfi_rule *rule = &row->regs[saved_registers[i]];
+    for (unsigned i = 0; i < BP_ARCH_SAVED; i++) {
+        const struct bp_cfi_rule *rule = &row->regs[bp_arch_saved[i]];
         if (rule->how != BP_CFI_SAME && !fits(rule))
             return NULL;
         step.saved[i] = (int16_t)rule->value;
@@ -68,9 +64,6 @@ static const struct bp_walk_step *remember(struct bp_walk *walk, uint64_t pc) {
     *step_of(walk, pc) = step;
     return step_of(walk, pc);
 }
-
-/* The registers that a step of the common kind leaves. */
-#define KEPT (1u << BP_REG_RBX | 1u << BP_REG_RBP | 0xfu << 12)
 
 static int restore(struct bp_walk *walk, struct bp_cfi_registers *registers, unsigned reg,
                    uint64_t address) {
@@ -92,49 +85,42 @@ static int apply_step(struct bp_walk *walk, const struct bp_walk_step *step,
     if (cfa < walk->safe.low || cfa > walk->safe.high)
         bp_trail_break(walk->trail); /* on another stack, which may be gone the next time */
     bp_trail_use(walk->trail, step->cfa_register, base);
-    bp_trail_load(walk->trail, BP_REG_RSP, 0);
-    registers->r[BP_REG_RSP] = cfa;
-    registers->known &= KEPT;
-    registers->known |= 1u << BP_REG_RSP;
-    for (unsigned i = 0; i < 6; i++)
+    bp_trail_load(walk->trail, BP_REG_SP, 0);
+    registers->r[BP_REG_SP] = cfa;
+    registers->known &= BP_ARCH_SAVED_MASK;
+    registers->known |= 1u << BP_REG_SP;
+    for (unsigned i = 0; i < BP_ARCH_SAVED; i++)
         if (step->saved[i] &&
-            !restore(walk, registers, saved_registers[i], cfa + (uint64_t)(int64_t)step->saved[i]))
+            !restore(walk, registers, bp_arch_saved[i], cfa + (uint64_t)(int64_t)step->saved[i]))
             return 0;
     return restore(walk, registers, BP_REG_RA, cfa + (uint64_t)(int64_t)step->ra);
 }
 
 /* Through a stub: it holds nothing on the stack, the entry has what it took from there. */
 static int leave_stub(struct bp_walk *walk, struct bp_cfi_registers *registers) {
-    uint64_t entry = registers->r[BP_REG_RBX];
-    if (!(registers->known >> BP_REG_RBX & 1) ||
+    uint64_t entry = registers->r[BP_REG_ENTRY];
+    if (!(registers->known >> BP_REG_ENTRY & 1) ||
         !bp_safe_range(&walk->safe, entry, sizeof(struct bp_entry)))
         return 0;
     add(walk, BP_FRAME_LEDGER, 0, 0)->entry = entry;
-    bp_trail_use(walk->trail, BP_REG_RBX, entry);
+    bp_trail_use(walk->trail, BP_REG_ENTRY, entry);
     return restore(walk, registers, BP_REG_RA, entry + offsetof(struct bp_entry, ret)) &&
-           restore(walk, registers, BP_REG_RBX, entry + offsetof(struct bp_entry, rbx));
+           restore(walk, registers, BP_REG_ENTRY, entry + offsetof(struct bp_entry, rbx));
 }
 
 /* dlopen and dlsym were called under somebody else's name: the true return address comes next. */
 static int was_borrowed(struct bp_walk *walk, struct bp_cfi_registers *registers) {
-    uint64_t next, sp = registers->r[BP_REG_RSP];
+    uint64_t next, sp = registers->r[BP_REG_SP];
     if (!bp_safe_load(&walk->safe, sp, &next) || next != (uint64_t)bp_call_as_return)
         return 0;
-    registers->r[BP_REG_RSP] += sizeof next;
+    registers->r[BP_REG_SP] += sizeof next;
     return restore(walk, registers, BP_REG_RA, sp);
 }
 
-/* Whether the instruction before is a call: e8 and four bytes, or ff with 2 in the middle bits of
- * the next byte, which one, two, five or six more may follow. */
 static int is_after_call(struct bp_walk *walk, uint64_t pc) {
-    static const uint8_t lengths[] = {2, 3, 4, 6, 7};
-    const uint8_t *code = (const uint8_t *)pc;
-    if (pc < 4096 || !bp_safe_range(&walk->safe, pc - 7, 7))
-        return 0;
-    for (unsigned i = 0; i < sizeof lengths; i++)
-        if (code[-lengths[i]] == 0xff && (code[1 - lengths[i]] >> 3 & 7) == 2)
-            return 1;
-    return code[-5] == 0xe8;
+    return pc >= BP_PAGE &&
+           bp_safe_range(&walk->safe, pc - BP_ARCH_LONGEST_CALL, BP_ARCH_LONGEST_CALL) &&
+           bp_arch_is_after_call((const uint8_t *)pc);
 }
 
 /* A return address that nobody called from: the beginning of a function, where a coroutine made by
@@ -149,17 +135,18 @@ static int is_made_up(struct bp_walk *walk, struct bp_cfi_registers *registers) 
 
 static struct bp_place *add_native(struct bp_walk *walk, uint64_t pc, enum bp_exactness exact) {
     static const uint16_t flags[] = {0, BP_FRAME_EXACT, BP_FRAME_EXACT | BP_FRAME_SIGNAL};
-    return is_ours(pc) ? NULL : add(walk, BP_FRAME_NATIVE, pc, flags[exact]);
+    return bp_walk_is_ours(pc) ? NULL : add(walk, BP_FRAME_NATIVE, pc, flags[exact]);
 }
 
 /* One frame outwards, by a row that is looked up. Stacks grow downwards, but a stub's return
  * address is not on the stack, and a signal may have changed stacks. */
 static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
                        enum bp_exactness *exact) {
-    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP], cfa;
+    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_SP], cfa;
     uint64_t look = *exact ? pc : pc - 1;
     int found = bp_cfi_find(&walk->cfi, &walk->safe, look);
-    int sound = *exact || is_ours(pc) || (found && walk->cfi.signal) || is_after_call(walk, pc);
+    int sound =
+        *exact || bp_walk_is_ours(pc) || (found && walk->cfi.signal) || is_after_call(walk, pc);
     struct bp_place *place = NULL;
     if (sound && !(found && walk->cfi.signal)) /* else the trampoline of a signal: the kernel's */
         place = add_native(walk, pc, *exact);
@@ -171,17 +158,17 @@ static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
     const struct bp_walk_step *step = remember(walk, look);
     if (step)
         return apply_step(walk, step, registers) &&
-               (!registers->r[BP_REG_RA] || registers->r[BP_REG_RSP] > sp);
+               (!registers->r[BP_REG_RA] || registers->r[BP_REG_SP] > sp);
     bp_trail_break(walk->trail);
     if (!bp_cfi_apply(&walk->cfi, &walk->safe, registers, &cfa))
         return 0;
-    return *exact || registers->r[BP_REG_RSP] > sp ||
-           (is_ours(pc) && registers->r[BP_REG_RSP] == sp);
+    return *exact || registers->r[BP_REG_SP] > sp ||
+           (bp_walk_is_ours(pc) && registers->r[BP_REG_SP] == sp);
 }
 
 static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
                     enum bp_exactness *exact) {
-    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_RSP];
+    uint64_t pc = registers->r[BP_REG_RA], sp = registers->r[BP_REG_SP];
     const struct bp_walk_step *step = step_of(walk, *exact ? pc : pc - 1);
     if (step->pc != (*exact ? pc : pc - 1))
         return step_by_row(walk, registers, exact);
@@ -190,7 +177,7 @@ static int step_out(struct bp_walk *walk, struct bp_cfi_registers *registers,
         place->start = step->start;
     *exact = BP_RETURN;
     return apply_step(walk, step, registers) &&
-           (!registers->r[BP_REG_RA] || registers->r[BP_REG_RSP] > sp);
+           (!registers->r[BP_REG_RA] || registers->r[BP_REG_SP] > sp);
 }
 
 void bp_walk_forget(struct bp_walk *walk) {
@@ -209,14 +196,14 @@ static void forget_unloaded(struct bp_walk *walk) {
 
 static uint64_t next_pc(struct bp_walk *walk, const struct bp_cfi_registers *registers) {
     if (registers->r[BP_REG_RA])
-        bp_trail_mark(walk->trail);
-    bp_trail_use(walk->trail, BP_REG_RA, registers->r[BP_REG_RA]);
+        bp_trail_use(walk->trail, BP_REG_RA, registers->r[BP_REG_RA]);
     return registers->r[BP_REG_RA];
 }
 
-static void walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
-                      struct bp_trail *trail, enum bp_exactness exact) {
+void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
+                  struct bp_trail *trail) {
     struct bp_cfi_registers registers = *from;
+    enum bp_exactness exact = BP_INSTRUCTION;
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
     walk->trail = trail;
@@ -235,14 +222,4 @@ static void walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
             return;
         }
     }
-}
-
-void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers,
-                  struct bp_trail *trail) {
-    walk_from(walk, registers, trail, BP_INSTRUCTION);
-}
-
-void bp_walk_caller(struct bp_walk *walk, const struct bp_cfi_registers *registers,
-                    struct bp_trail *trail) {
-    walk_from(walk, registers, trail, BP_RETURN);
 }

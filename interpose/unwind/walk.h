@@ -2,13 +2,13 @@
  *
  * The native stack of the calling thread, from a signal handler or from a call. Steps follow call
  * frame information and nothing else: where it ends the stack is truncated, never guessed. Our
- * stubs keep the return address in an entry, which rbx points to.
+ * stubs keep the return address in an entry, which BP_REG_ENTRY points to.
  */
-#ifndef BP_INTERPOSE_SAMPLE_WALK_H
-#define BP_INTERPOSE_SAMPLE_WALK_H
+#ifndef BP_INTERPOSE_UNWIND_WALK_H
+#define BP_INTERPOSE_UNWIND_WALK_H
 
-#include "interpose/sample/trail.h"
-#include "interpose/thread.h"
+#include "interpose/unwind/trail.h"
+#include "profile/format.h"
 
 /* Frames of one stack that are kept, the innermost ones. */
 #define BP_WALK_DEPTH 512
@@ -34,8 +34,8 @@ struct bp_walk_step {
     int32_t cfa;
     uint8_t cfa_register;
     uint8_t unused;
-    int16_t ra;       /* 0: there is no caller */
-    int16_t saved[6]; /* rbx, rbp, r12 to r15; 0: not saved */
+    int16_t ra;                   /* 0: there is no caller */
+    int16_t saved[BP_ARCH_SAVED]; /* by bp_arch_saved; 0: not saved */
     uint32_t padding;
 };
 
@@ -55,34 +55,17 @@ struct bp_walk {
 void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *registers,
                   struct bp_trail *trail);
 
-/* The same with registers as they are when a call has returned: the pc is a return address. */
-void bp_walk_caller(struct bp_walk *walk, const struct bp_cfi_registers *registers,
-                    struct bp_trail *trail);
-
 /* The steps that are known. */
 void bp_walk_forget(struct bp_walk *walk);
 
 /* Where our own code is: its frames are left out. */
 void bp_walk_init(uint64_t low, uint64_t high);
+int bp_walk_is_ours(uint64_t pc);
 
 /* The registers of the calling function, as far as a caller's frame can need them. */
 static inline __attribute__((always_inline)) void bp_walk_here(struct bp_cfi_registers *registers) {
-    uint64_t *r = registers->r;
-    __asm__ volatile("mov %%rbx, 24(%0)\n\t"
-                     "mov %%rbp, 48(%0)\n\t"
-                     "mov %%rsp, 56(%0)\n\t"
-                     "mov %%r12, 96(%0)\n\t"
-                     "mov %%r13, 104(%0)\n\t"
-                     "mov %%r14, 112(%0)\n\t"
-                     "mov %%r15, 120(%0)\n\t"
-                     "lea 0f(%%rip), %%rcx\n\t"
-                     "mov %%rcx, 128(%0)\n"
-                     "0:"
-                     :
-                     : "r"(r)
-                     : "rcx", "memory");
-    registers->known =
-        1u << BP_REG_RBX | 1u << BP_REG_RBP | 1u << BP_REG_RSP | 0xfu << 12 | 1u << BP_REG_RA;
+    bp_arch_registers_here(registers->r);
+    registers->known = BP_ARCH_HERE;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A mutation fuzzer without tools: fuzz_X SECONDS SEED [FILE...]. It starts from a good
- * profile (or the files), and changes headers, chunk heads, pointers and indices more often than
- * counters. The same seed gives the same inputs; a failed check leaves its input in
- * fuzz.crash.
+ * A mutation fuzzer without tools: fuzz_X SECONDS SEED [FILE...]. It starts from the files, of
+ * which "seed" is a good profile (fuzz_X seed writes it to stdout), tries each as it is and changes
+ * headers, chunk heads, pointers and indices more often than counters. The same seed gives the same
+ * inputs; a failed check leaves its input in fuzz.crash.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -93,18 +93,11 @@ static void add_samples(struct builder *builder, uint32_t thread) {
     struct bp_sample *sample = builder_item(builder, samples, 0);
     sample[0] = (struct bp_sample){.node = 1, .frame = 3, .count = 7, .weight = 1000};
     sample[1] = (struct bp_sample){.node = 2, .frame = 2, .kind = BP_SAMPLE_COPY, .count = 1};
-    sample[2] = (struct bp_sample){.node = 2,
-                                   .frame = 2,
-                                   .kind = BP_SAMPLE_COPIES,
-                                   .bucket = 12,
-                                   .waits = 1,
-                                   .transfer = thread,
-                                   .count = 3,
-                                   .weight = 12288,
-                                   .time = 6};
+    sample[2] = (struct bp_sample){.node = 2, .frame = 1, .count = 3, .weight = 12288, .own = 6};
 }
 
-/* Tasks of both threads, the last one open, with three details each; a fold and a variable. */
+/* Tasks of both threads, of one id, one in another, the last one open, with three details each; a
+ * fold and a variable. */
 static void add_tasks(struct builder *builder) {
     size_t tasks = builder_chunk(builder, BP_TASKS, BP_NO_THREAD, 4, 4);
     size_t details = builder_chunk(builder, BP_TASK_NODES, BP_NO_THREAD, 12, 12);
@@ -114,7 +107,7 @@ static void add_tasks(struct builder *builder) {
                              .node = 1,
                              .func = BUILDER_FUNC,
                              .id = 1,
-                             .parent = i ? i - 1 : BP_NO_TASK,
+                             .parent = i == 1 ? 0 : BP_NO_TASK,
                              .flags = BP_TASK_DETAILED | BP_TASK_BASED,
                              .start = 1000000000 + 10 * i,
                              .end = i < 3 ? 1000000100 : 0,
@@ -122,15 +115,28 @@ static void add_tasks(struct builder *builder) {
                              .detail_count = 3};
         for (uint32_t k = 0; k < 3; k++)
             *(struct bp_task_node *)builder_item(builder, details, 3 * i + k) =
-                (struct bp_task_node){.node = k + 1, .calls = 1, .self = 5};
+                (struct bp_task_node){.node = k + 1, .calls = 1, .self = 25};
     }
     builder_chunk(builder, BP_TASK_NODES, 1, 4, 4);
     builder_chunk(builder, BP_TASK_FOLDS, BP_NO_THREAD, 1, 2);
     builder_chunk(builder, BP_VARIABLES, BP_NO_THREAD, 1, 2);
 }
 
+/* Lines of two functions, one of them open. */
+static void add_lines(struct builder *builder) {
+    size_t lines = builder_chunk(builder, BP_LINE_COUNTS, BP_NO_THREAD, 3, 4);
+    for (uint32_t i = 0; i < 3; i++)
+        *(struct bp_line_count *)builder_item(builder, lines, i) =
+            (struct bp_line_count){.func = BUILDER_FUNC + i / 2,
+                                   .line = 10 + i,
+                                   .hits = 7,
+                                   .self = 1000000,
+                                   .total = 3000000,
+                                   .open = i == 2};
+}
+
 /* Two threads with nodes and calls open three deep, a wall page, a reaped child, devices,
- * samples, tasks. */
+ * samples, tasks, lines. */
 static void make_seed(struct builder *builder) {
     builder_init(builder);
     builder_header(builder)->state = BP_RUNNING;
@@ -155,6 +161,9 @@ static void make_seed(struct builder *builder) {
         thread->current = below_it;
     }
     builder_names(builder);
+    /* The page of functions is the last one: what node 3 calls waits, so tasks can be joined. */
+    struct bp_func *funcs = builder_item(builder, builder->image.size - BP_PAGE, 0);
+    funcs[BUILDER_FUNC + 3].kind = BP_FUNC_WAIT;
     builder_chunk(builder, BP_REAPED, BP_NO_THREAD, 1, 2);
     builder_chunk(builder, BP_TREE, BP_NO_THREAD, 1, 1);
     add_devices(builder);
@@ -162,6 +171,7 @@ static void make_seed(struct builder *builder) {
     add_samples(builder, 1);
     builder_chunk(builder, BP_SAMPLER, BP_NO_THREAD, 1, 1);
     add_tasks(builder);
+    add_lines(builder);
 }
 
 /* Numbers at which checks go wrong by one. */
@@ -276,22 +286,33 @@ static void fuzz_for(double seconds, const uint8_t *seed, size_t size) {
     printf("%lu inputs\n", count);
 }
 
-int main(int argc, char **argv) {
+static size_t load_seed(const char *path, uint8_t *data) {
     struct builder builder;
+    if (strcmp(path, "seed") != 0)
+        return load_file(path, data);
+    make_seed(&builder);
+    size_t size = builder.image.size;
+    memcpy(data, builder.image.data, size);
+    builder_fini(&builder);
+    return size;
+}
+
+int main(int argc, char **argv) {
+    static char *seed_alone[] = {"seed"};
+    char **names = argc > 3 ? argv + 3 : seed_alone;
+    int count = argc > 3 ? argc - 3 : 1;
     double seconds = argc > 1 ? atof(argv[1]) : 5;
+    uint8_t *seed = malloc(LARGEST);
     state.random = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1) * 0x9e3779b97f4a7c15u + 1;
     state.input = malloc(LARGEST);
     signal(SIGABRT, keep_input);
-    if (argc < 4) {
-        make_seed(&builder);
-        fuzz_for(seconds, (uint8_t *)builder.data, builder.size);
-        builder_fini(&builder);
+    if (argc == 2 && strcmp(argv[1], "seed") == 0) {
+        fwrite(seed, load_seed("seed", seed), 1, stdout);
+        count = 0;
     }
-    for (int i = 3; i < argc; i++) {
-        uint8_t *seed = malloc(LARGEST);
-        fuzz_for(seconds / (argc - 3), seed, load_file(argv[i], seed));
-        free(seed);
-    }
+    for (int i = 0; i < count; i++)
+        fuzz_for(seconds / count, seed, load_seed(names[i], seed));
+    free(seed);
     free(state.input);
     return 0;
 }

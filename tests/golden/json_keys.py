@@ -16,7 +16,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import make_bp
 
-NAMES_OF_USERS = ["tasks.list[].phases"]
+NAMES_OF_USERS = ["tasks.list[].phases", "projection.phases"]
 WRITES = (r'(?:bp_json_set\w*|bp_report_json_name|set_known|set_function|json_object_set_new)'
           r'\(\s*\w+,\s*"(\w+)"')
 SERIES = "session_status"  # a case with the session file that makes a directory a run
@@ -42,7 +42,7 @@ def read_document(path):
 def read_sources(directory):
     """Keys that are written as they stand."""
     keys = set()
-    for path in glob.glob(os.path.join(directory, "*.c")):
+    for path in glob.glob(os.path.join(directory, "**", "*.c"), recursive=True):
         with open(path, encoding="utf-8") as file:
             keys.update(re.findall(WRITES, file.read()))
     return keys

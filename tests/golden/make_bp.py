@@ -24,6 +24,7 @@ STRINGS, OBJECTS, FUNCS, THREADS, NODES, ENTRIES, REAPED, TREE = range(1, 9)
 OBJECT_FLAGS = {"hooked": 1, "late": 2, "gone": 4, "main": 8}
 ENTRY_FLAGS = {"closed": 1, "suspended": 2, "inherited": 4}
 NODE = struct.Struct("<IIQQQQQQII97Q")
+PYTHON_NODE = struct.Struct("<IIQQQQQQII98Q")  # with `passed`, for profiles with a Python cost
 ENTRY = struct.Struct("<8Q")
 THREAD_SIZE = 320
 DEVICES, TRANSFERS, KERNELS, SPLITS, WAITS, COLLECTOR = range(9, 15)
@@ -77,6 +78,7 @@ class Profile:
         self.chunks = bytearray()
         self.objects = spec.get("objects", [])
         self.nodes = {}  # (thread, path of names): index
+        self.node = PYTHON_NODE if "python_cost" in spec else NODE
         self.funcs = [["", None, "root"], ["", None, "folded"]] + spec.get("funcs", [])
 
     def ticks(self, ms):
@@ -152,10 +154,11 @@ class Profile:
             histogram[bucket(ticks)] += count
             shortest, longest = min(shortest, ticks), max(longest, ticks)
         span = longest - shortest if longest >= shortest else 0
-        return NODE.pack(parent, func, self.ticks(node.get("self", 0)),
-                         self.ticks(node.get("total", total_of(node))),
-                         self.ticks(node.get("inner", 0)), node.get("aborted", 0), shortest, span,
-                         index, 0, *histogram, self.ticks(node.get("first", 0)))
+        passed = [node.get("passed", 0)] if self.node is PYTHON_NODE else []
+        return self.node.pack(parent, func, self.ticks(node.get("self", 0)),
+                              self.ticks(node.get("total", total_of(node))),
+                              self.ticks(node.get("inner", 0)), node.get("aborted", 0), shortest,
+                              span, index, 0, *histogram, self.ticks(node.get("first", 0)), *passed)
 
     def pack_nodes(self, thread, number):
         """Returns the addresses of the nodes by their path of names."""
@@ -166,13 +169,13 @@ class Profile:
             index = len(packed)
             func = self.find_func(path[-1]) if path else 0
             packed.append(self.pack_node(node, parent, node.get("bad_func", func), index))
-            places[path] = address + index * NODE.size
+            places[path] = address + index * self.node.size
             self.nodes[number, path] = index
             for child in node.get("children", []):
                 walk(child, index, path + (child["func"],))
 
         walk(thread.get("root", {}), NONE, ())
-        self.chunk(NODES, NODE.size, b"".join(packed), len(packed), number)
+        self.chunk(NODES, self.node.size, b"".join(packed), len(packed), number)
         return places
 
     def pack_entries(self, thread, number, places, root_address):
@@ -264,12 +267,13 @@ class Profile:
         item = self.spec.get("sampler")
         if item is None:
             return
-        data = struct.pack("<4I3Q4Q2Q2IQQ280s192s", SAMPLER_STATES.index(item["state"]),
+        data = struct.pack("<4I3Q4Q2Q2IQQ3Q256s192s", SAMPLER_STATES.index(item["state"]),
                            item.get("flags", 3), item.get("rate", 200), 27,
                            *[item.get(name, 0) for name in SAMPLER_COUNTS],
                            *[item.get("truncated", {}).get(name, 0) for name in TRUNCATIONS], 0,
                            item.get("python_lost", 0), item.get("threads_failed", 0),
-                           item.get("timer_errno", 0), 0, 0, self.at(item.get("latest")), b"",
+                           item.get("timer_errno", 0), 0, 0, self.at(item.get("latest")),
+                           item.get("within", 0), 0, round(item.get("weight", 0) * 1e6), b"",
                            item.get("reason", "").encode())
         self.chunk(SAMPLER, 584, data, 1)
 
@@ -315,13 +319,18 @@ class Profile:
         flags = (1 if item.get("async") else 0) | (2 if item.get("host_only") else 0)
         times = [self.ticks(item.get(key, 0)) for key in
                  ("device_time", "exposed", "hidden", "min", "max")]
-        return struct.pack("<3I4B2Q5Q9Q2Q40Q", *self.context(item), item.get("device", 0),
+        call = [self.ticks(ms) for ms in item["call"]] if self.has_calls() else []
+        return struct.pack("<3I4B2Q5Q9Q2Q40Q%dQ" % len(call), *self.context(item), item.get("device", 0),
                            DIRECTIONS.index(item["direction"]),
                            MEMORIES.index(item.get("source", "unknown")),
                            MEMORIES.index(item.get("target", "unknown")), flags,
                            item["count"], item["bytes"], *times,
                            *[n for count, size, ms in triples
-                             for n in (count, size, self.ticks(ms))], 0, 0, *sizes)
+                             for n in (count, size, self.ticks(ms))], 0, 0, *sizes, *call)
+
+    def has_calls(self):
+        """Transfers of a file before format 1.8 do not have the time of their calls."""
+        return any("call" in item for item in self.spec["cuda"].get("transfers", []))
 
     def pack_kernel(self, item):
         times = [self.ticks(item.get(key, 0)) for key in ("device_time", "wait", "min", "max")]
@@ -347,7 +356,8 @@ class Profile:
         cuda = self.spec.get("cuda", {})
         for kind, size, key, pack in (
                 (DEVICES, 200, "devices", self.pack_device),
-                (TRANSFERS, 480, "transfers", self.pack_transfer),
+                (TRANSFERS, 504 if cuda and self.has_calls() else 480, "transfers",
+                 self.pack_transfer),
                 (KERNELS, 64, "kernels", self.pack_kernel),
                 (SPLITS, 48, "splits", self.pack_split),
                 (WAITS, 32, "waits", self.pack_wait),
@@ -435,9 +445,13 @@ class Profile:
                               self.ticks(spec.get("startup", 0)), spec.get("node_limit_hits", 0),
                               spec.get("threads_folded", 0))
         header += struct.pack("192s512s1024s512s512s64s40s16s256s", *text)
-        header += struct.pack("<IIIIQI", spec.get("lost_errno", 0), 0, 0,
+        inside, outside, passed = spec.get("python_cost", [0, 0, 0])
+        header += struct.pack("<IIIIQI", spec.get("lost_errno", 0), inside, outside,
                               spec.get("tasks_plain", 0), self.ticks(spec.get("task_time", 0)),
                               spec.get("tasks_lost", 0))
+        header += struct.pack("<IQIIQQIIQI", 0, 0, 0, passed, 0, 0, 0, 0,
+                              self.ticks(spec.get("python_start", 0)),
+                              spec.get("python_start_node", 0))
         return header.ljust(PAGE, b"\0")
 
     def pack(self):

@@ -3,8 +3,13 @@
 
 A case file defines functions marked @case and ends with main(). Every run of a subject happens in
 a fresh directory with a zeroed file `counters`, in which the subject libraries count their calls
-(subjects/count.h): the truth that the profile is compared with. `pair()` runs a command bare and
+(core/subjects/count.h): the truth that the profile is compared with. `pair()` runs a command bare and
 profiled and requires the same stdout, stderr and exit status or signal.
+
+Times may be spoilt by whatever else the machine does, facts may not. check_time(), close_to() and
+need_quiet() are for times, check(), equal() and sums_to() for facts. A case marked @timed is tried
+again if its times alone were wrong; a fact that is wrong fails the case at once. The test ends with
+status 1 if a fact was wrong, with NOISE if only times were.
 
 meson gives the places: BATTPROF_LIB, BATTPROF_CMD, E2E_BIN (built subjects). E2E_KEEP=1 keeps all
 directories; those of failures are always kept and named, with a command to repeat.
@@ -24,8 +29,7 @@ import traceback
 LIB = os.path.abspath(os.environ.get("BATTPROF_LIB", "libbattprof.so"))
 CMD = os.path.abspath(os.environ.get("BATTPROF_CMD", "battprof"))
 BIN = os.path.abspath(os.environ.get("E2E_BIN", "."))
-SUBJECTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "subjects")
-RECORD = struct.Struct("32s32sQQ")  # struct count_record of subjects/count.h
+RECORD = struct.Struct("32s32sQQ")  # struct count_record of core/subjects/count.h
 RECORDS = 256
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
@@ -36,11 +40,19 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 cases = []
-state = {"dirs": [], "commands": [], "processes": []}
+state = {"dirs": [], "commands": [], "processes": [], "noise": []}
+NOISE = 3  # the exit status if times alone were wrong: tools/check runs such a test once more
+TRIES = 5  # of a case if its times alone were wrong
+PAUSE_S = 0.5  # before the second try, and twice as long before each further one: noise passes
+HANGS_S = 120  # a subject of a second takes a minute on one core of a machine with a load of 60
 
 
 class Failure(Exception):
     pass
+
+
+class Noise(Failure):
+    """A time is wrong, perhaps because of what else the machine does. Never for a fact."""
 
 
 class Skip(Exception):
@@ -53,8 +65,8 @@ def case(function):
 
 
 def timed(function):
-    """A case about time: two noisy cores may spoil a run, so it gets three tries."""
-    cases.append((function, 3))
+    """A case with times, which two noisy cores may spoil: it is tried again if they alone fail."""
+    cases.append((function, TRIES))
     return function
 
 
@@ -67,11 +79,35 @@ def equal(what, got, want):
     check(got == want, "%s: got %r, want %r" % (what, got, want))
 
 
-def close_to(what, got, want, part, slack=0.0):
+def check_time(condition, message):
+    """Notes a wrong time and goes on: a wrong time must not keep the facts after it from being
+    checked. The case ends as Noise."""
+    if not condition:
+        state["noise"].append(message)
+
+
+def need_quiet(condition, message):
+    """Ends the try as Noise: what follows holds only if this time is right."""
+    if not condition:
+        raise Noise(message)
+
+
+def distance(what, got, want, part, slack):
+    """Whether it is within the limit, and the words for it."""
     limit = abs(want) * part + slack
-    check(abs(got - want) <= limit,
-          "%s: got %.6f, want %.6f within %.6f (off by %.3f %%)"
-          % (what, got, want, limit, 100 * (got - want) / want if want else 0))
+    return abs(got - want) <= limit, ("%s: got %.6f, want %.6f within %.6f (off by %.3f %%)"
+                                      % (what, got, want, limit,
+                                         100 * (got - want) / want if want else 0))
+
+
+def close_to(what, got, want, part, slack=0.0):
+    """Two measurements of one time."""
+    check_time(*distance(what, got, want, part, slack))
+
+
+def sums_to(what, got, want, part, slack=0.0):
+    """Parts of one measurement and their whole, rounding apart: a fact."""
+    check(*distance(what, got, want, part, slack))
 
 
 def subject(name):
@@ -135,8 +171,8 @@ class Run:
 
     def report(self, *options):
         command = [CMD, "report", "--json"] + list(options) + [self.profile]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                              env=base_env())
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=HANGS_S, env=base_env())
         check(done.returncode == 0, "%s: status %d: %s"
               % (shlex.join(command), done.returncode, done.stderr.decode(errors="replace")))
         try:
@@ -194,7 +230,7 @@ def start(argv, profiled, how="preload", hook=None, env=None, directory=None, pr
     return process, run
 
 
-def finish(process, run, timeout=20, data=None):
+def finish(process, run, timeout=HANGS_S, data=None):
     try:
         run.stdout, run.stderr = process.communicate(input=data, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -208,7 +244,7 @@ def finish(process, run, timeout=20, data=None):
     return run
 
 
-def execute(argv, profiled, timeout=20, data=None, **how):
+def execute(argv, profiled, timeout=HANGS_S, data=None, **how):
     if data is not None:
         how["stdin"] = subprocess.PIPE
     process, run = start(argv, profiled, **how)
@@ -329,24 +365,33 @@ def as_nobody(*actions):
     return go
 
 
+def run_once(function):
+    """None, or a Failure: Noise if only times were wrong."""
+    state.update(dirs=[], commands=[], processes=[], noise=[])
+    try:
+        function()
+    except Skip:
+        raise
+    except Noise as noise:
+        state["noise"].append(str(noise))
+    except Failure as failure:
+        return Failure("; ".join([str(failure)] + state["noise"]))
+    except Exception:  # a defect of the case or a report without an expected key
+        return Failure("; ".join([traceback.format_exc()] + state["noise"]))
+    finally:
+        end_processes()
+    return Noise("; ".join(state["noise"])) if state["noise"] else None
+
+
 def attempt(function, tries):
-    for n in range(tries):
-        state.update(dirs=[], commands=[], processes=[])
-        try:
-            function()
-            return None
-        except Skip:
-            raise
-        except Failure as failure:
-            error = str(failure)
-        except Exception:  # a defect of the case or a report without an expected key
-            error = traceback.format_exc()
-        finally:
-            end_processes()
-        if n + 1 < tries:
-            print("   retry %s: %s" % (function.__name__, error), flush=True)
-            drop_dirs()
-    return error
+    """How it ended, and in which try."""
+    for n in range(1, tries + 1):
+        error = run_once(function)
+        if not isinstance(error, Noise) or n == tries:
+            return error, n
+        print("   retry %s: %s" % (function.__name__, error), flush=True)  # for check_summary.py
+        drop_dirs()
+        time.sleep(PAUSE_S * 2 ** (n - 1))
 
 
 def end_processes():
@@ -362,34 +407,43 @@ def drop_dirs():
             shutil.rmtree(path, ignore_errors=True)
 
 
+def print_failure(name, took, error):
+    print("%s %s (%.1f s): %s" % ("NOISE" if isinstance(error, Noise) else "FAIL", name, took, error))
+    for command in state["commands"][-2:]:
+        print("     repeat: " + command)
+    sys.stdout.flush()
+
+
+def run_case(function, tries, sums):
+    """Counts how it ended in sums."""
+    name, begin = function.__name__, time.monotonic()
+    try:
+        error, n = attempt(function, tries)
+    except Skip as skip:
+        print("SKIP %s: %s" % (name, skip), flush=True)
+        sums["skipped"] += 1
+        return
+    took = time.monotonic() - begin
+    if error:
+        sums["noisy" if isinstance(error, Noise) else "failed"] += 1
+        print_failure(name, took, error)
+        return
+    sums["passed"] += 1
+    sums["retried"] += n > 1
+    print("ok   %s (%.1f s%s)" % (name, took, ", try %d" % n if n > 1 else ""), flush=True)
+    drop_dirs()
+
+
 def main():
     for path in (LIB, CMD):
         if not os.path.exists(path):
             print("SKIP all: %s does not exist" % path)
             sys.exit(77)
     only = sys.argv[1:]
-    failed = skipped = passed = 0
+    sums = dict.fromkeys(("passed", "retried", "failed", "noisy", "skipped"), 0)
     for function, tries in cases:
-        name = function.__name__
-        if only and name not in only:
-            continue
-        begin = time.monotonic()
-        try:
-            error = attempt(function, tries)
-        except Skip as skip:
-            print("SKIP %s: %s" % (name, skip), flush=True)
-            skipped += 1
-            continue
-        took = time.monotonic() - begin
-        if error:
-            failed += 1
-            print("FAIL %s (%.1f s): %s" % (name, took, error))
-            for command in state["commands"][-2:]:
-                print("     repeat: " + command)
-            sys.stdout.flush()
-        else:
-            passed += 1
-            print("ok   %s (%.1f s)" % (name, took), flush=True)
-            drop_dirs()
-    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
-    sys.exit(1 if failed else 0 if passed else 77)
+        if not only or function.__name__ in only:
+            run_case(function, tries, sums)
+    print("%(passed)d passed, %(retried)d of them after a retry, %(failed)d failed, %(noisy)d failed "
+          "by times alone, %(skipped)d skipped" % sums)
+    sys.exit(1 if sums["failed"] else NOISE if sums["noisy"] else 0 if sums["passed"] else 77)

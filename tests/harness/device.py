@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Runs subjects on the stand-in device, with the harness of tests/e2e. CUDA_SIM names the folder of
-the stand-in libraries."""
+"""Runs subjects on the simulated device. CUDA_SIM names the folder of its libraries."""
 import os
 import re
 
-from harness import cases, check, execute, subject
-from truth import Truth
+from harness import cases, check, close_to, execute, subject, sums_to
+from harness.truth import Truth
 
 SIM = os.environ.get("CUDA_SIM", "")
 QUICK = os.path.join(os.environ.get("E2E_BIN", ""), "quick")  # a runtime that takes no time
 
 
 def timed(function):
-    """Compares times that an interruption at the wrong place spoils: more tries than others."""
+    """Has times that an interruption at the wrong place spoils: more tries than others if they alone
+    are wrong."""
     cases.append((function, 6))
     return function
 
@@ -50,22 +50,18 @@ def sums(report):
 
 def same_sums(run, report, part=0.02, which=("transfer", "wait", "overhead", "hidden",
                                                "faulted")):
-    # From the clock of the truth to that of the stub and back it is 0.07 to 0.11 us a call: docs/sim.md.
+    # From the clock of the truth to that of the stub and back it is 0.07 to 0.11 us a call: docs/internals/sim.md.
     # 0.1 ms in all is for an interruption in between.
     slack = 0.0001 + run.truth.calls * 0.00000012
     got = sums(report)
     for name in which:
-        want = getattr(run.truth, name)
-        limit = want * part + slack
-        check(abs(got[name] - want) <= limit, "%s: got %.6f, truth %.6f within %.6f"
-              % (name, got[name], want, limit))
+        close_to(name, got[name], getattr(run.truth, name), part, slack)
 
 
 def whole(report):
     """The categories sum to the wall."""
     total = sum(c["s"] for c in report["categories"].values())
-    check(abs(total - report["wall_s"]) <= 0.005 * report["wall_s"],
-          "categories sum to %.6f of %.6f s" % (total, report["wall_s"]))
+    sums_to("categories", total, report["wall_s"], 0.005)
 
 
 def says(report, pattern):

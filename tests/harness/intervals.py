@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arithmetic on sets of intervals, and the formulae of docs/cuda.md written a second time with it:
+"""Arithmetic on sets of intervals, and the formulae of docs/internals/cuda.md written a second time with it:
 what the attribution in C must come to. A union is a sorted list of [start, end] that do not touch."""
 import bisect
 

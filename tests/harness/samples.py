@@ -4,12 +4,15 @@ by the symbol tables of their objects: independent of what `report` makes of the
 import bisect
 import collections
 import json
+import math
 import os
 import subprocess
 
-from harness import check, execute
+from harness import check, check_time, execute
 
 DUMP = os.path.abspath(os.environ["SAMPLE_DUMP"])
+POINTS = 2.0  # a share with samples enough is not further off
+DEVIATIONS = 5  # chance alone: once in a million
 EXACT, SIGNAL, FUNCTION = 1, 2, 4
 tables = {}
 
@@ -89,6 +92,19 @@ def sampled(argv, rate=1000, **how):
     samples = Samples(run)
     samples.check_sums()
     return run, samples
+
+
+def slack(share, samples):
+    """Points by which chance may set off a share in percent. How many samples a second of CPU time
+    has depends on the kernel's clock."""
+    return max(POINTS, DEVIATIONS * math.sqrt(share * (100 - share) / max(samples, 1)))
+
+
+def check_share(what, got, share, samples):
+    """A share in percent, 0 if it was not sampled."""
+    check_time(abs(got - share) <= slack(share, samples),
+               "%s: %.2f %% of %d samples, not %.2f" % (what, got, samples, share))
+    check_time(got > 0, "%s: not one of %d samples" % (what, samples))
 
 
 def inclusive(stacks):

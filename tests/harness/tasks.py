@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs subjects with the harness of tests/e2e and reads their tasks with task_dump."""
+"""Runs subjects and reads their tasks with task_dump."""
 import json
 import os
 import subprocess
@@ -15,7 +15,28 @@ def profiles(run):
     files = [os.path.join(run.profile, f) for f in run.files() if f != "run.bp"]
     done = subprocess.run([os.path.join(BIN, "task_dump")] + files, stdout=subprocess.PIPE,
                           check=True, timeout=60)
-    return json.loads(done.stdout)
+    return [without_phase_calls(profile) for profile in json.loads(done.stdout)]
+
+
+def is_phase_call(task):
+    return task["flags"] & PHASE and not task["flags"] & (INPUT | NVTX | API)
+
+
+def without_phase_calls(profile):
+    """Calls that are phases apart, in "phase_calls": they have begin and end and no details."""
+    items = profile["tasks"]
+    places, kept = {}, []
+    for number, task in enumerate(items):
+        if not is_phase_call(task):
+            places[number] = len(kept)
+            kept.append(task)
+    for task in kept:
+        while task["parent"] >= 0 and task["parent"] not in places:
+            task["parent"] = items[task["parent"]]["parent"]
+        task["parent"] = places.get(task["parent"], -1)
+    profile["tasks"] = kept
+    profile["phase_calls"] = [task for task in items if is_phase_call(task)]
+    return profile
 
 
 def record(argv, rules=None, status=0, env=None, **how):

@@ -3,7 +3,7 @@
 import glob
 import os
 
-import debian
+from harness import debian
 from harness import Skip
 
 

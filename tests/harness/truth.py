@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from intervals import common, length, split, union
+from harness.intervals import common, length, split, union
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -1,30 +1,82 @@
 # SPDX-License-Identifier: MIT
-"""Who may include whom, and how: paths from the root, own header first, groups sorted."""
+"""Who may include whom, and how: paths from the root, own header first, groups sorted. And no folder
+with more files than a reader can look over."""
+import collections
 import os
 import re
 import sys
 
 import common
 
-# Folder: what its files may include beside their own folder; a path allows that header only.
+# Room: what its files may include beside their own room and its subfolders. A room is the longest
+# prefix of a path in this table; a path that ends in a header's name allows that header only.
+FOLDERS = ("profile", "dsl", "cuda", "interpose", "tools")
 ALLOWED = {
-    "profile": (),
-    "interpose": ("profile/",),
-    "cuda": ("profile/", "interpose/source.h", "interpose/hook.h", "interpose/thread.h",
-             "interpose/log.h"),
-    "tools": ("profile/", "cuda/attribute.h"),
-    "dsl": (),
+    "profile/": (),
+    "dsl/": (),
+    "cuda/": ("profile/", "interpose/base/", "interpose/hook/source.h",
+              "interpose/ledger/thread.h"),
+    "tools/base/": ("profile/", "interpose/process/variables.def"),
+    "tools/symbols/": ("profile/", "tools/base/"),
+    "tools/rules/": ("profile/", "tools/base/"),
+    "tools/model/": ("profile/", "tools/base/", "tools/symbols/", "tools/rules/"),
+    "tools/analyze/": ("profile/", "tools/base/", "tools/rules/", "tools/model/"),
+    "tools/render/": ("profile/", "tools/base/", "tools/rules/", "tools/model/", "tools/analyze/"),
+    "tools/export/": ("profile/", "tools/base/", "tools/rules/", "tools/model/"),
+    "tools/export/html/": ("profile/", "tools/base/", "tools/rules/", "tools/model/",
+                           "tools/analyze/"),
+    "tools/import/": ("profile/", "tools/base/", "cuda/attribute.h"),
+    "tools/run/": ("profile/", "tools/base/", "tools/rules/"),
+    "tools/command/": ("profile/", "tools/"),
+    "tools/static/": (),
+    "interpose/base/": ("profile/",),
+    "interpose/arch/": ("profile/",),
+    "interpose/ledger/": ("profile/", "interpose/base/", "interpose/arch/"),
+    "interpose/unwind/": ("profile/", "interpose/base/", "interpose/arch/"),
+    "interpose/hook/": ("profile/", "interpose/base/", "interpose/arch/", "interpose/ledger/"),
+    "interpose/task/": ("profile/", "interpose/base/", "interpose/ledger/", "interpose/hook/"),
+    "interpose/sample/": ("profile/", "interpose/base/", "interpose/arch/", "interpose/ledger/",
+                          "interpose/unwind/", "interpose/python/stack/stack.h"),
+    "interpose/python/": ("profile/", "interpose/base/", "interpose/arch/", "interpose/ledger/",
+                          "interpose/hook/", "interpose/task/"),
+    "interpose/process/": ("profile/", "interpose/"),
 }
-EXCEPTIONS = {"interpose/init.c": ("cuda/",)}
+EXCEPTIONS = {
+    # The one place that starts everything.
+    "interpose/process/init.c": ("cuda/",),
+    # Runs while building: prints where the stubs find the ledger's fields.
+    "interpose/arch/x86_64/offsets.c": ("interpose/ledger/thread.h",),
+}
+# Headers for their own room.
+INTERNAL = ("internal.h", "work.h")
+MOST_FILES = 45  # in one folder
 GENERATED = ("interpose/offsets.h",)  # made by the build
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+("([^"]+)"|<([^>]+)>)', re.M)
 
 
+def room_of(path):
+    rooms = [room for room in ALLOWED if path.startswith(room)]
+    return max(rooms, key=len) if rooms else None
+
+
+def exceptions(path):
+    return tuple(header for start, headers in EXCEPTIONS.items() if path.startswith(start)
+                 for header in headers)
+
+
+def is_internal(path, included):
+    """Whether the header is for a room that the file is not in."""
+    return included.endswith(INTERNAL) and room_of(included) != room_of(path)
+
+
 def check_rights(root, path, included):
-    folder = path.split("/")[0]
-    allowed = ALLOWED[folder] + (folder + "/",) + EXCEPTIONS.get(path, ())
-    if not included.startswith(allowed):
+    room = room_of(path)
+    if room is None:
+        return f"{path}: belongs to no room"
+    if not included.startswith(ALLOWED[room] + (room,) + exceptions(path) + GENERATED):
         return f'{path}: may not include "{included}"'
+    if is_internal(path, included):
+        return f'{path}: "{included}" is for its own room'
     if included not in GENERATED and not os.path.exists(os.path.join(root, included)):
         return f'{path}: "{included}" is not written from the root'
     return None
@@ -51,15 +103,23 @@ def check_order(path, includes):
     return problems
 
 
+def check_sizes(paths):
+    """A room that has grown too large to find things in wants to be two."""
+    count = collections.Counter(os.path.dirname(path) for path in paths)
+    return [f"{folder}/: {number} files, more than {MOST_FILES}"
+            for folder, number in count.items() if number > MOST_FILES]
+
+
 def main():
     root, problems, checked = sys.argv[1], [], 0
-    for path in common.sources(root, (".c", ".h", ".S"), tuple(ALLOWED)):
+    problems += check_sizes(common.sources(root, (".c", ".h", ".S", ".def", ".build"), FOLDERS))
+    for path in common.sources(root, (".c", ".h", ".S"), FOLDERS):
         checked += 1
         text = common.read(root, path)
         includes = []
         for match in INCLUDE.finditer(text):
             includes.append((text.count("\n", 0, match.start()), match.group(1)))
-            if match.group(2) and not match.group(2).endswith(".def"):
+            if match.group(2):
                 problems.append(check_rights(root, path, match.group(2)))
         if path.endswith(".c"):
             plain = [(n, i) for n, i in includes if not i.endswith('.def"')]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What runs below a stub must leave the target's registers alone: the ledger refers to nothing but
-itself, and no instruction of it or of the stubs names a vector or x87 register.
+itself, and no instruction of it or of the stubs names a vector or x87 register. And the stubs'
+calls are near one another, which the CFA in stub.inc takes for granted.
 ledger.py LEDGER.a LIBRARY"""
 import re
 import subprocess
@@ -9,11 +10,17 @@ import sys
 import common
 
 REGISTER = re.compile(r"%(?:[xyz]mm\d|st\b|mm\d|k[0-7]\b)")
-STUBS = ("enter_fast", "enter_slow", "bp_thread_enter", "bp_thread_leave", "bp_source_leave")
+NEAR = 2048
+STUBS = ("enter_fast", "enter_slow", "bp_thread_enter", "bp_thread_leave", "bp_thread_close")
 
 
 def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def return_addresses(library):
+    return [int(line.split()[0], 16) for line in output("nm", library).splitlines()
+            if "bp_stub_return_" in line]
 
 
 def main():
@@ -31,7 +38,10 @@ def main():
         if f"<{name}>:" not in text:
             problems.append(f"{library}: no function {name}")
         problems += [f"{name}: {line.strip()}" for line in text.splitlines() if REGISTER.search(line)]
-    common.finish(problems, len(STUBS) + 1, "places")
+    returns = return_addresses(library)
+    if len(returns) < 2 or max(returns) - min(returns) >= NEAR:
+        problems.append(f"{library}: bp_stub_return_* are not within {NEAR} bytes")
+    common.finish(problems, len(STUBS) + 2, "places")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The man pages have no warnings, by mandoc where it is installed, else by groff. battprof(1) has every
-command and every variable that the library or the command reads."""
+command, and every variable of variables.def with its default; what is read is there, and nothing else."""
 import glob
 import os
 import re
@@ -10,6 +10,7 @@ import sys
 
 import common
 
+VARIABLES = "interpose/process/variables.def"
 CHECKERS = (
     # mandoc's style hints about dates and cross references depend on its version and system.
     ("mandoc", ["mandoc", "-T", "lint", "-W", "warning"]),
@@ -22,15 +23,33 @@ def read(*parts):
         return file.read()
 
 
+def variables(root):
+    """{name: default or ""} of variables.def."""
+    rows = re.findall(r'^VARIABLE\((\w+), \w+, (?:NULL|"(.*?)"), "', read(root, VARIABLES), re.M)
+    return dict(rows)
+
+
+def wrong_variables(root, page):
+    """Rows that the page lacks or that nobody reads, and names that are read and have no row."""
+    rows = variables(root)
+    items = {name: item for item in page.split("\n.It Ev ")[1:]
+             for name in re.findall(r"BATTPROF\w*", item.split("\n")[0])}
+    text = "".join(common.read(root, path) for path in
+                   common.sources(root, (".c", ".py"), ("interpose", "cuda", "tools")))
+    used = set(re.findall(r"\bBATTPROF(?:_[A-Z_]*[A-Z])?\b", text))
+    return ([f"battprof.1: {name} is not among the variables" for name in rows if name not in items] +
+            [f"battprof.1: {name} is none of the variables" for name in items if name not in rows] +
+            [f"battprof.1: {name}: the default {usual} is not said" for name, usual in rows.items()
+             if usual not in items.get(name, usual)] +
+            [f"{VARIABLES}: nobody reads {name}" for name in rows if name not in used] +
+            [f"{VARIABLES}: {name} is not there" for name in used if name not in rows])
+
+
 def missing(root, pages):
-    """Commands and variables without a word in the main page."""
+    """What is not in the main page."""
     main_page = read(root, "docs", "man", "battprof.1")
-    sources = [name for folder in ("interpose", "interpose/*", "cuda", "tools")
-               for name in glob.glob(os.path.join(root, folder, "*.c"))]
-    names = {name for path in sources for name in re.findall(r'"(BATTPROF_[A-Z_]*[A-Z])"', read(path))}
     commands = [os.path.basename(page)[:-2] for page in pages if "-" in os.path.basename(page)]
-    return ([f"battprof.1: {name} is not among the variables" for name in sorted(names)
-             if not re.search(r"^\.It Ev (.* )?%s( |$)" % name, main_page, re.MULTILINE)] +
+    return (wrong_variables(root, main_page) +
             [f"battprof.1: {command} is not in SEE ALSO" for command in commands
              if f".Xr {command} 1" not in main_page.split(".Sh SEE ALSO")[1]] +
             [f"battprof.1: no command {command[9:]}" for command in commands

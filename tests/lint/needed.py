@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""libbattprof.so runs on older systems than the one it was built on: it needs libc alone, no
-version newer than glibc 2.31, no executable stack and no text relocations. needed.py LIBRARY"""
+"""Libraries run on older systems than the one they were built on: no version newer than the glibc that
+doctor names, no executable stack, no text relocations. libbattprof.so needs libc alone and has no run
+path. needed.py ROOT LIBBATTPROF OTHER..."""
 import re
 import subprocess
 import sys
@@ -8,7 +9,8 @@ import sys
 import common
 
 LIBRARIES = {"libc.so.6", "ld-linux-x86-64.so.2"}
-NEWEST = (2, 31)
+OTHERS = LIBRARIES | {"libbattprofsim.so", "libdl.so.2", "libpthread.so.0"}
+DOCTOR = "tools/command/doctor/glibc.c"
 
 
 def readelf(option, library):
@@ -16,25 +18,38 @@ def readelf(option, library):
                           check=True).stdout
 
 
-def main():
-    library, problems = sys.argv[1], []
+def check(library, allowed, newest):
+    """How many versions it needs, and the problems."""
+    problems = []
     dynamic, versions = readelf("-d", library), readelf("-V", library)
     for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
-        if name not in LIBRARIES:
+        if name not in allowed:
             problems.append(f"needs {name}")
     needs = versions.split("Version needs section", 1)[-1]
     used = sorted({tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([0-9.]+)", needs)})
     for version in used:
-        if version > NEWEST:
+        if version > newest:
             name = ".".join(map(str, version))
             problems.append(f"needs GLIBC_{name}; nm -D {library} | grep {name} names the symbol")
     for name in re.findall(r"Name: (GLIBC_[A-Z]+)", needs):
         problems.append(f"needs {name}")  # GLIBC_PRIVATE, GLIBC_ABI_DT_RELR
-    if re.search(r"\((TEXTREL|RPATH|RUNPATH)\)", dynamic):
-        problems.append("has text relocations or a run path")
+    if re.search(r"\(TEXTREL\)", dynamic):
+        problems.append("has text relocations")
+    if re.search(r"\((RPATH|RUNPATH)\)", dynamic) and allowed is LIBRARIES:
+        problems.append("has a run path")
     if re.search(r"GNU_STACK.*RWE", readelf("-l", library)):
         problems.append("has an executable stack")
-    common.finish(problems, len(used) + 1, "versions")
+    return len(used), [f"{library}: {problem}" for problem in problems]
+
+
+def main():
+    newest = re.search(r"#define NEEDED_GLIBC (\d+)", common.read(sys.argv[1], DOCTOR))
+    checked, problems = 0, []
+    for library in sys.argv[2:]:
+        count, wrong = check(library, OTHERS if checked else LIBRARIES, (2, int(newest.group(1))))
+        checked += count + 1
+        problems += wrong
+    common.finish(problems, checked, "versions")
 
 
 if __name__ == "__main__":

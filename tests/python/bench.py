@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What Python programs pay for being measured, beside what they pay for cProfile.
 
-bench.py [calls] [program] [process] [empty] [-v 3.11]...    all, under every Python that is found
+bench.py [calls] [program] [process] [lines] [empty] [-v 3.11]...    all, under every Python that is found
 
 calls    nanoseconds added to an empty function of the DSL, another function, a builtin, and a step
          of a generator of the DSL
 program  the loop of a program with 200 DSL functions (pipeline.py), as a multiple of the bare one
 process  the same from start to exit
+lines    nanoseconds added to an empty function of the DSL and another, without and with --lines of
+         other functions; to a round of a loop of two lines that are counted ("lines"), and of one
+         that calls those functions: what is more than in "lines" is the switch for the callee
 empty    an empty program, in milliseconds more: under the command; and preloaded alone, as worker
          processes are, with nothing but the library loaded ("off") and with single parts left out
 
@@ -26,15 +29,17 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
-import pipeline
-import pythons
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import pipeline  # noqa: E402
+from harness import pythons  # noqa: E402
 
 QUIET = 1.06
 ROUNDS = 15  # quiet ones
-SECONDS = 40  # and then whatever there is
+SECONDS = int(os.environ.get("BENCH_SECONDS", 40))  # and then whatever there is
 STARTS, PASSES_EACH = 4, 10
 TURNS = 12
 EMPTY_TURNS = 80
@@ -56,12 +61,22 @@ def steps(function):
     before = clock()
     for i in it: pass
     return (clock() - before) / N
+def lines(function, *arguments):
+    r = range(N)
+    before = clock()
+    function(r, *arguments)
+    return (clock() - before) / N
 if len(sys.argv) > 1:
     import cProfile
     cProfile.Profile().enable()
 for line in sys.stdin:
     name = line.strip()
-    if name == "steps":
+    if name == "lines":
+        print(min(lines(dsl.empty_lines) for _ in range(3)), flush=True)
+    elif name.startswith("lines "):
+        function = {"dsl": dsl.same, "other": other}[name[6:]]
+        print(min(lines(dsl.call_lines, function) for _ in range(3)), flush=True)
+    elif name == "steps":
         print(min(steps(dsl.steps) for _ in range(3)), flush=True)
     else:
         function = {"dsl": dsl.same, "other": other, "builtin": abs}[name]
@@ -74,6 +89,12 @@ def same(x):
 def steps(n):
     for i in range(n):
         yield i
+def empty_lines(r):
+    for i in r:
+        a = i
+def call_lines(r, function):
+    for i in r:
+        function(i)
 """
 
 
@@ -144,6 +165,25 @@ def bench_calls(python, where, directory):
         print("%s calls: %-7s bare %5.1f ns  battprof %+6.1f  cProfile %+6.1f  (%d of %d rounds quiet)" % (
             where, question, bare, median_of(rows, "battprof", lambda a, b: a - b),
             median_of(rows, "cProfile", lambda a, b: a - b), len(rows), count), flush=True)
+    for subject in subjects.values():
+        subject.end()
+
+
+def bench_lines(python, where, directory):
+    with open(os.path.join(directory, "empty.py"), "w", encoding="utf-8") as file:
+        file.write(EMPTY)
+    with open(os.path.join(directory, "dsl.py"), "w", encoding="utf-8") as file:
+        file.write(EMPTY_DSL)
+    commands = ways(python, ["empty.py"], directory, None)
+    subjects = {name: Subject(commands[name], directory) for name in ("bare", "battprof")}
+    subjects["lines"] = Subject([pythons.CMD, "run", "-q", "-o", os.path.join(directory, "counted"),
+                                 "--lines", "dsl:*_lines", "--", python, "empty.py"], directory)
+    for question in ("dsl", "other", "lines", "lines other", "lines dsl"):
+        rows, count = ask_in_turn(subjects, question)
+        print("%s lines: %-11s bare %5.1f ns  battprof %+6.1f  --lines %+6.1f  (%d of %d rounds quiet)" % (
+            where, question, min(min(row[:2]) for row in rows),
+            median_of(rows, "battprof", lambda a, b: a - b),
+            median_of(rows, "lines", lambda a, b: a - b), len(rows), count), flush=True)
     for subject in subjects.values():
         subject.end()
 
@@ -237,7 +277,7 @@ def main():
     parser.add_argument("-v", action="append", help="version, as 3.11")
     options = parser.parse_args()
     parts = {"calls": bench_calls, "program": bench_program, "process": bench_process,
-             "empty": bench_empty}
+             "lines": bench_lines, "empty": bench_empty}
     for version, python in pythons.find().items():
         where = "%d.%d" % version
         for name, bench in parts.items():

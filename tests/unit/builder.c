@@ -8,25 +8,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile/items.h"
+#include "profile/header.h"
 #include "profile/reader.h"
 
 void builder_begin_header(struct bp_header *header) {
-    memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
-    header->major = BP_MAJOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = BP_CLOCK_MONOTONIC;
+    bp_header_begin(header, BP_CLOCK_MONOTONIC);
     header->state = BP_EXITED;
+    header->exit_status = 0;
+    bp_header_publish(header);
 }
 
 void builder_init(struct builder *builder) {
-    builder->data = calloc(1, BP_PAGE);
-    builder->size = BP_PAGE;
+    bp_image_init(&builder->image, BUILDER_ADDRESS);
     struct bp_header *header = builder_header(builder);
     builder_begin_header(header);
     header->pid = 100;
-    header->used = BP_PAGE;
     header->start = 1000000000;
     header->end = 2000000000;
     strcpy(header->executable, "/bin/run_batt");
@@ -34,48 +30,32 @@ void builder_init(struct builder *builder) {
 }
 
 void builder_fini(struct builder *builder) {
-    free(builder->data);
-    builder->data = NULL;
+    bp_image_fini(&builder->image);
 }
 
 struct bp_header *builder_header(struct builder *builder) {
-    return (struct bp_header *)builder->data;
+    return (struct bp_header *)builder->image.data;
 }
 
 size_t builder_chunk(struct builder *builder, uint32_t kind, uint32_t thread, uint32_t count,
                      uint32_t capacity) {
-    size_t offset = builder->size;
-    size_t size = sizeof(struct bp_chunk) + (size_t)capacity * bp_item_sizes[kind];
-    size = (size + BP_PAGE - 1) / BP_PAGE * BP_PAGE;
-    builder->data = realloc(builder->data, offset + size);
-    builder->size = offset + size;
-    memset(builder->data + offset, 0, size);
-    *builder_head(builder, offset) = (struct bp_chunk){
-        .magic = BP_CHUNK_MAGIC,
-        .kind = (uint16_t)kind,
-        .item_size = bp_item_sizes[kind],
-        .size = size,
-        .address = BUILDER_ADDRESS + offset,
-        .thread = thread,
-        .capacity = capacity,
-        .count = count,
-    };
-    builder_header(builder)->used = builder->size;
+    size_t offset = bp_image_add(&builder->image, kind, thread, NULL, capacity);
+    builder_head(builder, offset)->count = count;
     return offset;
 }
 
 struct bp_chunk *builder_head(struct builder *builder, size_t chunk) {
-    return (struct bp_chunk *)(builder->data + chunk);
+    return (struct bp_chunk *)(builder->image.data + chunk);
 }
 
 void *builder_item(struct builder *builder, size_t chunk, uint32_t index) {
-    return builder->data + chunk + sizeof(struct bp_chunk) +
+    return builder->image.data + chunk + sizeof(struct bp_chunk) +
            (size_t)index * builder_head(builder, chunk)->item_size;
 }
 
 uint64_t builder_address(struct builder *builder, size_t chunk, uint32_t index) {
     return BUILDER_ADDRESS +
-           (uint64_t)((char *)builder_item(builder, chunk, index) - builder->data);
+           (uint64_t)((char *)builder_item(builder, chunk, index) - builder->image.data);
 }
 
 void builder_names(struct builder *builder) {
@@ -98,8 +78,8 @@ void builder_names(struct builder *builder) {
 }
 
 static int write_all(int fd, const struct builder *builder) {
-    for (size_t done = 0; done < builder->size;) {
-        ssize_t n = write(fd, builder->data + done, builder->size - done);
+    for (size_t done = 0; done < builder->image.size;) {
+        ssize_t n = write(fd, builder->image.data + done, builder->image.size - done);
         if (n <= 0)
             return -1;
         done += (size_t)n;

@@ -6,16 +6,13 @@
 #ifndef BP_TESTS_UNIT_BUILDER_H
 #define BP_TESTS_UNIT_BUILDER_H
 
-#include <stddef.h>
-
-#include "profile/format.h"
+#include "profile/image.h"
 
 /* Where the pretended target has mapped the file. */
 #define BUILDER_ADDRESS UINT64_C(0x7f0000000000)
 
 struct builder {
-    char *data; /* the header first */
-    size_t size;
+    struct bp_image image;
 };
 
 /* An exited process of one second on CLOCK_MONOTONIC, without chunks. */

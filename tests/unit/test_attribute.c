@@ -39,6 +39,7 @@ static void collect(void *data, const struct bp_charge *charge) {
         sums->hidden[charge->owner] += charge->time;
         return;
     }
+    CHECK_EQUAL(charge->mark, charge->thread * 100 + charge->node);
     if (charge->kind == BP_CHARGE_TRANSFER) {
         sums->transfer[charge->thread][charge->node] += charge->time;
         sums->exposed[charge->owner] += charge->time;
@@ -60,7 +61,9 @@ static void attribute(const struct scene *scene, struct sums *sums) {
 
 static void call(struct scene *scene, uint32_t thread, uint32_t node, uint64_t start,
                  uint64_t end) {
-    scene->calls[scene->call_count++] = (struct bp_call_interval){start, end, thread, node};
+    uint32_t mark = thread * 100 + node;
+    scene->calls[scene->call_count++] =
+        (struct bp_call_interval){start, end, thread, node, mark, 0};
 }
 
 static void work(struct scene *scene, enum bp_work_kind kind, uint32_t owner, uint64_t start,
@@ -149,13 +152,13 @@ static void open_call(void) {
     void *memory = malloc(bp_window_size(4, 4));
     bp_window_init(&window, memory, 4, 4);
     for (uint64_t now = 100; now <= 1000; now += 100) {
-        CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){50, now, 0, 1}), 0);
+        CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){50, now, 0, 1, 1, 0}), 0);
         struct bp_work_interval kernel = {now - 30, now - 10, 0, 1, 2, 0, BP_WORK_KERNEL};
         CHECK_EQUAL(bp_window_work(&window, &kernel), 0);
         bp_window_fold(&window, now, collect, &sums);
         CHECK_EQUAL(window.call_count + window.work_count, 0);
     }
-    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){50, 1010, 0, 1}), 0);
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){50, 1010, 0, 1, 1, 0}), 0);
     bp_window_fold(&window, UINT64_MAX, collect, &sums);
     CHECK_EQUAL(sums.wait[0][1], 200);
     CHECK_EQUAL(sums.overhead[0][1], 760);
@@ -170,7 +173,7 @@ static void across_horizons(void) {
     void *memory = malloc(bp_window_size(4, 4));
     bp_window_init(&window, memory, 4, 4);
     struct bp_work_interval copy = {20, 70, 0, 1, 3, 0, BP_WORK_COPY};
-    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){0, 100, 0, 1}), 0);
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){0, 100, 0, 1, 1, 0}), 0);
     CHECK_EQUAL(bp_window_work(&window, &copy), 0);
     for (uint64_t horizon = 10; horizon <= 200; horizon += 25)
         bp_window_fold(&window, horizon, collect, &sums);
@@ -188,10 +191,10 @@ static void full_and_late(void) {
     struct sums sums = {0};
     void *memory = malloc(bp_window_size(1, 1));
     bp_window_init(&window, memory, 1, 1);
-    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){0, 10, 0, 1}), 0);
-    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){10, 20, 0, 1}), -1);
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){0, 10, 0, 1, 1, 0}), 0);
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){10, 20, 0, 1, 1, 0}), -1);
     bp_window_fold(&window, 10, collect, &sums);
-    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){10, 20, 0, 1}), 0);
+    CHECK_EQUAL(bp_window_call(&window, &(struct bp_call_interval){10, 20, 0, 1, 1, 0}), 0);
     struct bp_work_interval copy = {4, 14, NOBODY, 0, 0, 0, BP_WORK_COPY};
     CHECK_EQUAL(bp_window_work(&window, &copy), 0);
     CHECK_EQUAL(bp_window_work(&window, &copy), -1);
@@ -296,7 +299,7 @@ static void brute_force(const struct scene *scene, struct sums *sums) {
                 continue;
             const struct bp_work_interval *copy = work_at(scene, BP_WORK_COPY, t, c);
             const struct bp_work_interval *kernel = work_at(scene, BP_WORK_KERNEL, t, c);
-            struct bp_charge charge = {BP_CHARGE_OVERHEAD, thread, c->node, 0, 1, 0};
+            struct bp_charge charge = {BP_CHARGE_OVERHEAD, thread, c->node, 0, 1, 0, c->mark, 0};
             if (copy)
                 charge.kind = BP_CHARGE_TRANSFER;
             else if (kernel)

@@ -10,7 +10,7 @@
 
 #include "tests/unit/builder.h"
 #include "tests/unit/test.h"
-#include "tools/model.h"
+#include "tools/model/model.h"
 
 #define NS 1e-9
 
@@ -33,7 +33,7 @@ static struct bp_model *read_model(void) {
     CHECK_EQUAL(builder_write(&builder, path), 0);
     struct bp_model *model = bp_model_new(path, rules, &error);
     CHECK(model);
-    CHECK_TEXT(error.text, "");
+    CHECK(!error.text);
     close(fd);
     unlink(path);
     bp_rules_free(rules);
@@ -121,10 +121,10 @@ static void sums_to_the_lifetime(void) {
         struct bp_model *model = read_model();
         header = builder_header(&builder);
         double lifetime = (double)(header->end - header->start) * NS;
-        CHECK_NEAR(model->thread_list[0].lifetime_s, lifetime, 1e-12);
-        CHECK_NEAR(model->thread_list[0].sum_s, lifetime, 1e-12);
-        CHECK_NEAR(model->wall_s, lifetime, 1e-12);
-        double wall = model->overhead_wall_s + model->idle_s;
+        CHECK_NEAR(model->threads[0].lifetime_s, lifetime, 1e-12);
+        CHECK_NEAR(model->threads[0].sum_s, lifetime, 1e-12);
+        CHECK_NEAR(model->wall.total_s, lifetime, 1e-12);
+        double wall = model->wall.overhead_s + model->wall.idle_s;
         for (uint32_t i = 0; i < model->function_count; i++)
             wall += model->functions[i].wall_s;
         CHECK_NEAR(wall, lifetime, 1e-9);
@@ -191,6 +191,50 @@ static double seconds(void) {
 
 /* 16,000 functions and 2,000 threads in one file. The limits are far above what it takes (0.05 s):
  * they are there to notice a quadratic loop. */
+/* The process lives from 1 to 2 s. One line is open, one was being opened when the file was read,
+ * one is of no function, and two are the same line of two code objects. */
+static void counted_lines(void) {
+    builder_init(&builder);
+    builder_names(&builder);
+    size_t threads = builder_chunk(&builder, BP_THREADS, BP_NO_THREAD, 1, 1);
+    *(struct bp_thread *)builder_item(&builder, threads, 0) =
+        (struct bp_thread){.tid = 1,
+                           .state = BP_THREAD_ENDED,
+                           .start = builder_header(&builder)->start,
+                           .end = builder_header(&builder)->end};
+    size_t nodes = builder_chunk(&builder, BP_NODES, 0, 1, 1);
+    *(struct bp_node *)builder_item(&builder, nodes, 0) = (struct bp_node){.parent = BP_NO_NODE};
+    uint64_t end = builder_header(&builder)->end;
+    const struct bp_line_count counts[] = {
+        {.func = BUILDER_FUNC, .line = 7, .hits = 2, .total = 50 - (end - 100), .open = 1},
+        {.func = BUILDER_FUNC, .line = 8, .hits = 1, .self = 5, .total = 30, .open = 1},
+        {.func = 4000, .line = 9, .hits = 1},
+        {.func = BUILDER_FUNC, .line = 6, .hits = 3, .self = 10, .total = 20, .taken = 40},
+        {.func = BUILDER_FUNC, .line = 6, .hits = 4, .self = 1, .total = 2, .taken = 8},
+    };
+    builder_header(&builder)->line_event = 4 * 256;
+    builder_header(&builder)->line_doubt = 256;
+    size_t lines = builder_chunk(&builder, BP_LINE_COUNTS, BP_NO_THREAD, 5, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        *(struct bp_line_count *)builder_item(&builder, lines, i) = counts[i];
+    struct bp_model *model = read_model();
+    CHECK_EQUAL(model->lines.exact_count, 3);
+    uint32_t count;
+    const struct bp_exact_line *line =
+        bp_model_exact_lines(model, model->lines.exact[0].function, &count);
+    CHECK_EQUAL(count, 3);
+    CHECK_EQUAL(line[0].line, 6);
+    CHECK_EQUAL(line[0].hits, 7);
+    CHECK_NEAR(line[0].self_s, 11 * NS, 1e-12);
+    CHECK_NEAR(line[0].total_s, 22 * NS, 1e-12);
+    CHECK_NEAR(line[0].error_s, 12 * NS, 1e-12); /* a quarter of what was taken out */
+    CHECK_NEAR(line[1].error_s, 0, 1e-12);
+    CHECK_NEAR(line[1].total_s, 150 * NS, 1e-12);
+    CHECK_NEAR(line[2].total_s, 30 * NS, 1e-12);
+    bp_model_free(model);
+    builder_fini(&builder);
+}
+
 static void large_files(void) {
     builder_init(&builder);
     size_t strings = builder_chunk(&builder, BP_STRINGS, BP_NO_THREAD, 16000 * 8, 16000 * 8);
@@ -217,9 +261,9 @@ static void large_files(void) {
     double begin = seconds();
     struct bp_model *model = read_model();
     CHECK(seconds() - begin < 2);
-    CHECK_EQUAL(model->threads, 2000);
+    CHECK_EQUAL(model->lived_count, 2000);
     CHECK_EQUAL(model->function_count, 16001);
-    CHECK_NEAR(model->thread_s, 16000 * NS, 1e-12);
+    CHECK_NEAR(model->thread_time.total_s, 16000 * NS, 1e-12);
     bp_model_free(model);
     builder_fini(&builder);
 }
@@ -228,6 +272,7 @@ int main(void) {
     RUN(sums_to_the_lifetime);
     RUN(totals_are_sums);
     RUN(quantiles);
+    RUN(counted_lines);
     RUN(large_files);
     return test_result();
 }

@@ -85,7 +85,7 @@ static void refuses(void) {
     header->magic[0] = 'b';
     CHECK(!read_it(&result));
     CHECK_EQUAL(result, -ENOMSG);
-    builder.size = 0;
+    builder.image.size = 0;
     CHECK(!read_it(&result));
     CHECK_EQUAL(result, -ENOMSG);
     CHECK_TEXT(error.text, "empty file, not a profile");
@@ -240,9 +240,9 @@ static void cut_at_every_page(void) {
     size_t nodes, entries;
     add_thread(4, &nodes, &entries);
     builder_names(&builder);
-    size_t whole = builder.size;
+    size_t whole = builder.image.size;
     for (size_t size = BP_PAGE; size < whole; size += BP_PAGE / 2) {
-        builder.size = size;
+        builder.image.size = size;
         struct bp_profile *profile = read_it(NULL);
         char want[64];
         snprintf(want, sizeof(want), "truncated at %zu of %zu bytes", size, whole);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile/header.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
 #include "tests/unit/builder.h"
@@ -60,63 +61,20 @@ static void as_written(void) {
     builder_fini(&builder);
 }
 
-static struct bp_sample copies(uint32_t node, uint32_t transfer, uint8_t bucket, uint8_t waits) {
-    return (struct bp_sample){.node = node,
-                              .kind = BP_SAMPLE_COPIES,
-                              .bucket = bucket,
-                              .waits = waits,
-                              .transfer = transfer,
-                              .count = 10,
-                              .weight = UINT64_C(10) << bucket,
-                              .time = 7};
-}
-
-/* Two sizes of one transfer that its calls waited for, and one of another that they did not. The
- * last three belong to no transfer of their thread and node, or have no split. */
-static void copies_counted_by_samples(void) {
+/* Formats 1.4 and 1.5 had copies that only their samples counted: they are missing, and said so. */
+static void kinds_that_are_gone(void) {
     struct builder builder;
     build(&builder);
-    size_t splits = builder_chunk(&builder, BP_SPLITS, BP_NO_THREAD, 2, 2);
-    *(struct bp_split *)builder_item(&builder, splits, 0) = (struct bp_split){1, 2, .calls = 1};
-    *(struct bp_split *)builder_item(&builder, splits, 1) =
-        (struct bp_split){.thread = 1, .node = 1, .calls = 1};
-    size_t transfers = builder_chunk(&builder, BP_TRANSFERS, BP_NO_THREAD, 3, 3);
-    struct bp_transfer *transfer = builder_item(&builder, transfers, 0);
-    transfer[0] = (struct bp_transfer){.thread = 1, .node = 1, .count = 1, .bytes = 5};
-    transfer[1] = (struct bp_transfer){.thread = 1, .node = 2, .exposed = 3};
-    transfer[2] = (struct bp_transfer){.thread = 1, .node = 0};
     *(struct bp_frame *)builder_item(&builder, builder_chunk(&builder, BP_FRAMES, 1, 1, 1), 0) =
         (struct bp_frame){.parent = BP_NO_FRAME, .address = 0x1000};
-    size_t samples = builder_chunk(&builder, BP_SAMPLES, 1, 6, 6);
+    size_t samples = builder_chunk(&builder, BP_SAMPLES, 1, 2, 2);
     struct bp_sample *sample = builder_item(&builder, samples, 0);
-    sample[0] = copies(2, 1, 3, 1);
-    sample[1] = copies(2, 1, 20, 1);
-    sample[2] = copies(1, 0, 15, 0);
-    sample[3] = copies(2, 0, 3, 1);
-    sample[4] = copies(0, 2, 3, 1);
-    sample[5] = copies(2, 1, BP_SIZE_BUCKETS, 1);
+    sample[0] = (struct bp_sample){.node = 1, .kind = BP_SAMPLE_COPY, .count = 3};
+    sample[1] = (struct bp_sample){.node = 1, .kind = BP_SAMPLE_KINDS, .count = 10};
     struct bp_profile *profile = builder_read(&builder);
-    CHECK_EQUAL(profile->transfers[0].count, 11);
-    CHECK_EQUAL(profile->transfers[0].bytes, 5 + (10 << 15));
-    CHECK_EQUAL(profile->transfers[0].device_time, 7);
-    CHECK_EQUAL(profile->transfers[0].exposed, 0);
-    CHECK_EQUAL(profile->transfers[0].small_count, 10);
-    CHECK_EQUAL(profile->transfers[1].count, 20);
-    CHECK_EQUAL(profile->transfers[1].bytes, (10 << 3) + (10 << 20));
-    CHECK_EQUAL(profile->transfers[1].device_time, 14);
-    CHECK_EQUAL(profile->transfers[1].exposed, 17);
-    CHECK_EQUAL(profile->transfers[1].small_count, 10);
-    CHECK_EQUAL(profile->transfers[1].small_bytes, 10 << 3);
-    CHECK_EQUAL(profile->transfers[1].small_time, 7);
-    CHECK_EQUAL(profile->transfers[1].sizes[3], 10);
-    CHECK_EQUAL(profile->transfers[1].sizes[20], 10);
-    CHECK_EQUAL(profile->transfers[2].count, 0);
-    CHECK_EQUAL(profile->splits[0].calls, 21);
-    CHECK_EQUAL(profile->splits[0].time, 14);
-    CHECK_EQUAL(profile->splits[0].transfer, 14);
-    CHECK_EQUAL(profile->splits[1].calls, 11);
-    CHECK_EQUAL(profile->splits[1].time, 0);
-    CHECK(strstr(profile->missing, "3 items make no sense"));
+    CHECK_EQUAL(profile->threads[1].sample_count, 1);
+    CHECK_EQUAL(profile->threads[1].samples[0].count, 3);
+    CHECK(strstr(profile->missing, "1 items make no sense"));
     bp_profile_free(profile);
     builder_fini(&builder);
 }
@@ -164,12 +122,7 @@ static void past_a_fork(void) {
     close(fd);
     unlink(path);
     CHECK_EQUAL(bp_writer_create(&writer, path), 0);
-    struct bp_header *header = writer.header;
-    memcpy(header->magic, BP_MAGIC, sizeof(header->magic));
-    header->major = BP_MAJOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = BP_CLOCK_MONOTONIC;
+    builder_begin_header(writer.header);
     bp_writer_chunk(&writer, BP_FRAMES, 0, 0, 8)->count = 3;
     bp_writer_chunk(&writer, BP_SAMPLES, 0, 0, 8)->count = 2;
     uint32_t index;
@@ -177,9 +130,11 @@ static void past_a_fork(void) {
     bp_writer_commit(&writer, BP_SAMPLER);
     bp_writer_string(&writer, "kept");
     unlink(path);
+    CHECK_EQUAL(bp_writer_before_fork(&writer, 0), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        int failed = bp_writer_fork(&writer, path, 0);
+        int failed = bp_writer_fork(&writer, path);
+        bp_header_publish(writer.header);
         int count = 0;
         for (struct bp_chunk *c = writer.chunks; c; c = (struct bp_chunk *)c->links[0])
             count++;
@@ -187,13 +142,14 @@ static void past_a_fork(void) {
     }
     int status = -1;
     waitpid(pid, &status, 0);
+    bp_writer_after_fork(&writer);
     CHECK_EQUAL(status, 0);
     unlink(path);
 }
 
 int main(void) {
     RUN(as_written);
-    RUN(copies_counted_by_samples);
+    RUN(kinds_that_are_gone);
     RUN(indices_that_lead_nowhere);
     RUN(past_a_fork);
     return test_result();

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/test.h"
-#include "tools/statistics.h"
+#include "tools/base/statistics.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -119,8 +119,12 @@ static void student(void) {
     } table[] = {{1, 12.7062}, {2, 4.3027},  {3, 3.1824},  {4, 2.7764},
                  {9, 2.2622},  {30, 2.0423}, {399, 1.9659}};
     for (size_t i = 0; i < COUNT(table); i++)
-        CHECK_NEAR(bp_student(table[i].degrees), table[i].t, 0.003 * table[i].t);
+        CHECK_NEAR(bp_student(table[i].degrees), table[i].t, 1e-4);
     CHECK(isinf(bp_student(0)));
+    CHECK_NEAR(bp_student_at(1, 0.5), 1, 1e-9);
+    CHECK_NEAR(bp_student_at(6, 0.999), 5.9588, 1e-4);
+    CHECK_NEAR(bp_student_at(7, 0.99), 3.4995, 1e-4);
+    CHECK_NEAR(bp_student_at(1000000000, 0.95), 1.96, 1e-3);
 }
 
 static void amdahl(void) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/unit/test.h"
-#include "tools/symbols.h"
+#include "tools/symbols/symbols.h"
 
 static struct {
     const char *whole, *stripped, *linked, *debug;
@@ -225,6 +225,27 @@ static void generated_code(void) {
     bp_symbols_free(symbols);
 }
 
+/* A table has no room for arguments, and nobody looks for a function by the type it returns. */
+static void short_names(void) {
+    static const char *const cases[][2] = {
+        {"ns::Grid::paint(int, char const*) const", "ns::Grid::paint"},
+        {"solve(int)", "solve"},
+        {"(anonymous namespace)::solve(int)", "(anonymous namespace)::solve"},
+        {"void ns::apply<int, std::vector<int> >(int)", "ns::apply<int, std::vector<int> >"},
+        {"std::vector<int, std::allocator<int> > make<int>()", "make<int>"},
+        {"Grid::operator()(int) const", "Grid::operator()"},
+        {"operator new(unsigned long)", "operator new"},
+        {"plain_c", "plain_c"},
+        {"run(void (*)(int))", "run"},
+        {"f(int)::{lambda(int)#1}::operator()(int) const", "f(int)::{lambda(int)#1}::operator()"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *name = bp_symbol_short(cases[i][0]);
+        CHECK_TEXT(name, cases[i][1]);
+        free(name);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 5)
         return 2;
@@ -240,5 +261,6 @@ int main(int argc, char **argv) {
     RUN(another_file);
     RUN(vdso);
     RUN(generated_code);
+    RUN(short_names);
     return test_result();
 }

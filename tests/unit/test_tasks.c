@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile/header.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
 #include "tests/unit/builder.h"
@@ -158,7 +159,7 @@ static void shorter_nodes(void) {
     struct bp_profile *profile = builder_read(&builder);
     CHECK_EQUAL(profile->threads[0].nodes[2].first, 14);
     bp_profile_free(profile);
-    for (size_t at = BP_PAGE; at < builder.size; at += builder_head(&builder, at)->size)
+    for (size_t at = BP_PAGE; at < builder.image.size; at += builder_head(&builder, at)->size)
         if (builder_head(&builder, at)->kind == BP_NODES) {
             char *items = builder_item(&builder, at, 0);
             for (uint32_t i = 1; i < 3; i++)
@@ -191,13 +192,16 @@ static void past_a_fork(void) {
     struct bp_variable *variable = bp_writer_item(&writer, BP_VARIABLES, &index);
     variable->name = bp_writer_string(&writer, "RANK");
     bp_writer_commit(&writer, BP_VARIABLES);
+    CHECK_EQUAL(bp_writer_before_fork(&writer, 0), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        int failed = bp_writer_fork(&writer, child, 0);
+        int failed = bp_writer_fork(&writer, child);
+        bp_header_publish(writer.header);
         _exit(failed ? 1 : 0);
     }
     int status = -1;
     waitpid(pid, &status, 0);
+    bp_writer_after_fork(&writer);
     CHECK_EQUAL(status, 0);
     struct bp_profile *profile = builder_take(parent);
     CHECK_EQUAL(profile->task_count, 1);

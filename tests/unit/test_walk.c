@@ -11,47 +11,19 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "interpose/sample/tables.h"
-#include "interpose/sample/walk.h"
+#include "interpose/arch/arch.h"
+#include "interpose/base/pages.h"
+#include "interpose/unwind/tables.h"
+#include "interpose/unwind/walk.h"
+#include "tests/unit/objects.h"
 #include "tests/unit/test.h"
 
 /* What walk.c takes from the rest of the library. */
-const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_stub_return_copy[1],
-    bp_call_as_return[1];
-
-void *bp_pages_new(uint64_t size) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
+const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_call_as_return[1];
 
 static struct bp_walk walk;
 static void *theirs[BP_WALK_DEPTH];
 static int their_count;
-static uint64_t executable_low;
-
-static int add_object(struct dl_phdr_info *info, size_t size, void *unused) {
-    struct bp_elf elf = {.base = info->dlpi_addr,
-                         .headers = info->dlpi_phdr,
-                         .header_count = info->dlpi_phnum,
-                         .low = UINT64_MAX};
-    (void)size;
-    (void)unused;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        uint64_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type != PT_LOAD)
-            continue;
-        elf.low = low < elf.low ? low : elf.low;
-        if (low + info->dlpi_phdr[i].p_memsz > elf.high)
-            elf.high = low + info->dlpi_phdr[i].p_memsz;
-    }
-    if ((uint64_t)add_object >= elf.low && (uint64_t)add_object < elf.high) {
-        if (executable_low)
-            return 0;
-        executable_low = elf.low;
-    }
-    bp_tables_add(&elf);
-    return 0;
-}
 
 static void walk_from_here(void) {
     struct bp_cfi_registers registers;
@@ -105,9 +77,9 @@ static int held;
 static __attribute__((noinline)) void look_again(void) {
     struct bp_cfi_registers registers;
     bp_walk_here(&registers);
-    held = trail.sp == registers.r[BP_REG_RSP] && bp_trail_holds(&trail);
+    held = trail.sp == registers.r[BP_REG_SP] && bp_trail_holds(&trail);
     bp_safe_begin(&walk.safe);
-    walk.safe.low = registers.r[BP_REG_RSP];
+    walk.safe.low = registers.r[BP_REG_SP];
     walk.safe.high = stack_high;
     for (int i = 0; i < 2; i++) {
         bp_trail_begin(&trail, &registers);
@@ -216,6 +188,25 @@ static void nonsense(void) {
     }
 }
 
+/* UINT64_MAX if it has no value. */
+static uint64_t value_of(const uint8_t *expression) {
+    struct bp_cfi_registers registers = {.known = 0};
+    struct bp_safe safe = {0};
+    uint64_t value;
+    int has = bp_cfi_evaluate((uint64_t)expression, &safe, &registers, NULL, &value);
+    return has ? value : UINT64_MAX;
+}
+
+/* What the stubs' own rows need: remainders and branches. */
+static void expressions(void) {
+    CHECK_EQUAL(value_of((const uint8_t[]){3, 0x3f, 0x37, 0x1d}), 15 % 7);
+    CHECK_EQUAL(value_of((const uint8_t[]){3, 0x3f, 0x30, 0x1d}), UINT64_MAX);
+    CHECK_EQUAL(value_of((const uint8_t[]){6, 0x33, 0x30, 0x28, 1, 0, 0x34}), 4);
+    CHECK_EQUAL(value_of((const uint8_t[]){6, 0x33, 0x31, 0x28, 1, 0, 0x34}), 3);
+    CHECK_EQUAL(value_of((const uint8_t[]){6, 0x33, 0x31, 0x28, 2, 0, 0x34}), UINT64_MAX);
+    CHECK_EQUAL(value_of((const uint8_t[]){5, 0x33, 0x31, 0x28, 0xfb, 0xff}), UINT64_MAX);
+}
+
 static void memory_that_is_not_there(void) {
     struct bp_safe safe = {0};
     uint64_t value, page = 4096;
@@ -241,16 +232,16 @@ static void memory_that_is_not_there(void) {
 static void unloaded(void) {
     recurse(5, look);
     compare(0);
-    bp_tables_remove(executable_low);
+    bp_tables_remove(objects_own_low);
     recurse(5, look);
     CHECK_EQUAL(walk.truncation, BP_TRUNCATED_WALK);
     CHECK_EQUAL(walk.count, 1);
 }
 
 int main(void) {
-    dl_iterate_phdr(add_object, NULL);
+    objects_add_all();
     backtrace(theirs, BP_WALK_DEPTH); /* loads libgcc */
-    dl_iterate_phdr(add_object, NULL);
+    objects_add_all();
     RUN(recursion);
     RUN(trails);
     RUN(callbacks);
@@ -258,6 +249,7 @@ int main(void) {
     RUN(coroutines);
     RUN(too_deep);
     RUN(nonsense);
+    RUN(expressions);
     RUN(memory_that_is_not_there);
     RUN(unloaded);
     return test_result();

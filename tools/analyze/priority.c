@@ -2,15 +2,15 @@
  *
  * GPU candidates: see priority.h.
  */
-#include "tools/priority.h"
+#include "tools/analyze/priority.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/priority_internal.h"
-#include "tools/statistics.h"
+#include "tools/analyze/priority_internal.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 
 /* Without a device in the run: a launch and a small pageable copy on a T4 of a cloud machine, and
  * the rate of its pageable copies (cuda/sim/presets.def has the sources). */
@@ -61,9 +61,9 @@ static double call_overhead(const struct bp_model *model, const char *runtime, c
 static struct bp_device_cost device_cost(const struct bp_model *model) {
     struct bp_device_cost cost = {.launch_s = call_overhead(model, "cudaLaunch", "cuLaunch")};
     const struct bp_model_device *device = NULL;
-    for (uint32_t i = 0; i < model->device_count; i++)
-        if (!device || model->devices[i].busy_s > device->busy_s)
-            device = &model->devices[i];
+    for (uint32_t i = 0; i < model->cuda.device_count; i++)
+        if (!device || model->cuda.devices[i].busy_s > device->busy_s)
+            device = &model->cuda.devices[i];
     cost.launch_known = cost.launch_s > 0;
     if (!cost.launch_known)
         cost.launch_s = ASSUMED_LAUNCH_S;
@@ -88,8 +88,8 @@ static void set_bytes(const struct bp_model *model, struct bp_candidate *candida
     double calls = (double)model->functions[candidate->function].calls;
     double sums[2] = {0, 0};
     bool known = false;
-    for (uint32_t i = 0; i < model->transfer_count; i++) {
-        const struct bp_model_transfer *transfer = &model->transfers[i];
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->cuda.transfers[i];
         if (transfer->caller != candidate->function || transfer->direction > BP_D2H)
             continue;
         sums[transfer->direction] += (double)transfer->bytes;
@@ -114,6 +114,12 @@ static void judge(const struct bp_device_cost *device, struct bp_candidate *cand
     candidate->verdict = candidate->break_even <= 1                     ? BP_MOVE
                          : candidate->break_even <= candidate->together ? BP_BATCH
                                                                         : BP_KEEP;
+    if (candidate->line.spot)
+        candidate->verdict = BP_LINE; /* what is left without it is another function */
+}
+
+static bool has_device(const struct bp_candidate *candidate) {
+    return candidate->verdict == BP_BATCH || candidate->verdict == BP_MOVE;
 }
 
 /* At best launches and copies are nothing beside a large batch; at worst each call has its own, or
@@ -123,8 +129,8 @@ static void set_run(const struct bp_device_cost *device, struct bp_candidate *ca
     double each_s = candidate->device_s;
     if (candidate->verdict == BP_BATCH)
         each_s -= bp_device_latency(device) * (1 - 1 / candidate->together);
-    double least = candidate->verdict == BP_KEEP || !(each_s > 0) ? candidate->factor[0]
-                                                                  : candidate->call_s / each_s;
+    double least =
+        !has_device(candidate) || !(each_s > 0) ? candidate->factor[0] : candidate->call_s / each_s;
     candidate->after_s[0] = wall_s * bp_amdahl(candidate->share, candidate->factor[1]);
     candidate->after_s[1] = wall_s * bp_amdahl(candidate->share, least);
 }
@@ -136,7 +142,7 @@ double bp_device_latency(const struct bp_device_cost *device) {
 static void add_candidate(struct bp_priorities *priorities, const struct bp_model *model,
                           const struct bp_levels *levels, uint32_t number) {
     const struct bp_function *function = &model->functions[number];
-    double share = function->wall_s / model->wall_s;
+    double share = function->wall_s / model->wall.total_s;
     enum bp_priority priority = bp_priority_of(levels, 100 * share);
     if (priority == BP_MINIMAL)
         return;
@@ -148,9 +154,10 @@ static void add_candidate(struct bp_priorities *priorities, const struct bp_mode
     for (int i = 0; i < 2; i++)
         candidate->factor[i] = factors[priority][i];
     candidate->together = (double)function->calls / (function->tasks ? function->tasks : 1);
+    candidate->line = bp_model_main_line(model, number);
     set_bytes(model, candidate);
     judge(&priorities->device, candidate);
-    set_run(&priorities->device, candidate, model->wall_s);
+    set_run(&priorities->device, candidate, model->wall.total_s);
 }
 
 static int compare_candidates(const void *a, const void *b) {
@@ -162,7 +169,7 @@ static int compare_candidates(const void *a, const void *b) {
 }
 
 bool bp_candidate_counts(const struct bp_candidate *candidate) {
-    return candidate->priority >= BP_MEDIUM && candidate->verdict != BP_KEEP;
+    return candidate->priority >= BP_MEDIUM && has_device(candidate);
 }
 
 /* All of HIGH and MEDIUM together: shares of different functions do not overlap. */
@@ -179,13 +186,13 @@ struct bp_priorities *bp_priorities_new(const struct bp_model *model,
                                         const struct bp_levels *levels) {
     struct bp_priorities *priorities = bp_alloc(1, sizeof(*priorities));
     priorities->device = device_cost(model);
-    for (uint32_t i = 0; model->wall_s > 0 && i < model->function_count; i++)
+    for (uint32_t i = 0; model->wall.total_s > 0 && i < model->function_count; i++)
         if (model->functions[i].category == BP_DSL && bp_function_used(&model->functions[i]))
             add_candidate(priorities, model, levels, i);
     if (priorities->candidate_count)
         qsort(priorities->candidates, priorities->candidate_count, sizeof(*priorities->candidates),
               compare_candidates);
-    sum_up(priorities, model->wall_s);
+    sum_up(priorities, model->wall.total_s);
     bp_priority_framework(priorities, model, levels);
     return priorities;
 }

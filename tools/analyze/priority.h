@@ -5,10 +5,11 @@
  * a function gains at all from a GPU is decided by figures, not by its rank: a call that takes less
  * than a launch and two copies does not, unless calls are batched.
  */
-#ifndef BP_TOOLS_PRIORITY_H
-#define BP_TOOLS_PRIORITY_H
+#ifndef BP_TOOLS_ANALYZE_PRIORITY_H
+#define BP_TOOLS_ANALYZE_PRIORITY_H
 
-#include "tools/model.h"
+#include "tools/analyze/cause.h"
+#include "tools/model/model.h"
 
 /* Percent of the wall from which on a function is of high, medium and low priority. */
 struct bp_levels {
@@ -33,10 +34,14 @@ struct bp_device_cost {
     bool copy_known[2];
 };
 
+/* A launch and two small copies: what one use of the device costs at least. */
+double bp_device_latency(const struct bp_device_cost *device);
+
 enum bp_verdict {
     BP_KEEP,  /* stays on the CPU */
     BP_BATCH, /* pays if at least break_even calls are made at once */
-    BP_MOVE   /* pays call by call */
+    BP_MOVE,  /* pays call by call */
+    BP_LINE   /* one line has most of its time: that first */
 };
 
 struct bp_candidate {
@@ -52,6 +57,7 @@ struct bp_candidate {
     double together;   /* calls that could be batched: those of a task, or of the run */
     double break_even; /* calls in a batch; INFINITY if no batch is large enough */
     enum bp_verdict verdict;
+    struct bp_main_line line; /* of BP_LINE */
 };
 
 /* A part of the framework, and the wall if it were twice as fast, or not there. */

@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/priority_internal.h"
-#include "tools/statistics.h"
-#include "tools/table.h"
+#include "tools/analyze/priority_internal.h"
+#include "tools/base/keys.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 
 struct parts {
     struct bp_priorities *priorities;
-    struct bp_table labels;
+    struct bp_keys labels;
 };
 
 static void add(struct parts *parts, const char *label, double wall_s) {
     struct bp_priorities *priorities = parts->priorities;
     if (!(wall_s > 0))
         return;
-    uint32_t number = bp_table_put(&parts->labels, label, strlen(label));
+    uint32_t number = bp_keys_put(&parts->labels, label, strlen(label));
     if (number == priorities->part_count) {
         struct bp_framework_part *fresh = BP_APPEND(priorities->parts, priorities->part_count);
         fresh->label = bp_copy_text(label);
@@ -33,19 +33,13 @@ static void add(struct parts *parts, const char *label, double wall_s) {
 static void add_part(struct parts *parts, const struct bp_model *model, const char *group,
                      const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
-    char label[400];
     if (part->category != BP_FRAMEWORK || function->cuda || function->kind == BP_FUNC_WAIT)
         return;
-    if (part->kind == BP_PART_BLOCKED)
-        snprintf(label, sizeof(label), "off the CPU, out of sight");
-    else if (strcmp(group, BP_GROUP_OTHER) != 0)
-        snprintf(label, sizeof(label), "%.200s", group);
-    else if (function->kind == BP_FUNC_ROOT)
-        snprintf(label, sizeof(label), "own code of %.200s", function->library);
-    else
-        snprintf(label, sizeof(label), "%.120s%s%.200s", function->module,
-                 function->module[0] ? "." : "", function->name);
-    add(parts, label, part->wall_s);
+    add(parts,
+        part->kind == BP_PART_BLOCKED        ? "off the CPU, out of sight"
+        : strcmp(group, BP_GROUP_OTHER) != 0 ? group
+                                             : bp_function_label(function),
+        part->wall_s);
 }
 
 static int compare_parts(const void *a, const void *b) {
@@ -62,16 +56,16 @@ void bp_priority_framework(struct bp_priorities *priorities, const struct bp_mod
     for (uint32_t i = 0; i < model->group_count; i++)
         for (uint32_t k = 0; k < model->groups[i].part_count; k++)
             add_part(&parts, model, model->groups[i].name, &model->groups[i].parts[k]);
-    add(&parts, "CUDA calls: launch, allocation, context, JIT", model->cuda_api_wall_s);
-    add(&parts, "waiting for kernels launched outside the DSL", model->kernel_wait_wall_s);
-    add(&parts, "waiting, while no thread was busy", model->idle_s);
-    bp_table_fini(&parts.labels);
+    add(&parts, "CUDA calls: launch, allocation, context, JIT", model->wall.cuda_api_s);
+    add(&parts, "waiting for kernels launched outside the DSL", model->wall.kernel_wait_s);
+    add(&parts, "waiting, while no thread was busy", model->wall.idle_s);
+    bp_keys_fini(&parts.labels);
     for (uint32_t i = 0; i < priorities->part_count; i++) {
         struct bp_framework_part *part = &priorities->parts[i];
-        double share = model->wall_s > 0 ? part->wall_s / model->wall_s : 0;
+        double share = model->wall.total_s > 0 ? part->wall_s / model->wall.total_s : 0;
         part->priority = bp_priority_of(levels, 100 * share);
-        part->half_s = model->wall_s * bp_amdahl(share, 2);
-        part->without_s = model->wall_s - part->wall_s;
+        part->half_s = model->wall.total_s * bp_amdahl(share, 2);
+        part->without_s = model->wall.total_s - part->wall_s;
     }
     if (priorities->part_count)
         qsort(priorities->parts, priorities->part_count, sizeof(*priorities->parts), compare_parts);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/projection.h"
+#include "tools/analyze/projection.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/statistics.h"
+#include "tools/analyze/forecast.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 
 /* Firsts must exceed the others by this many of their standard errors to be called a warm-up. */
 #define WARM_ERRORS 3.0
-/* Of the mean task. Of run_batt's tasks, which differ by 240 %, a 95 % interval from 10 of them
- * held in 43 of 100 draws, from 40 in 83. */
+/* Of the mean task. From here on the longest tasks decide. */
 #define UNEVEN 0.5
+/* Part of the time of workers in use from which on they, not who hands them work, are the limit. */
+#define SATURATED 0.7
 
 /* A place at which one task runs after the other. */
 struct place {
@@ -30,15 +32,21 @@ struct walk {
     uint32_t place_count;
     double gaps_s;
     uint32_t gaps;
-    bool *first; /* per task: the first of its thread, others followed */
+    bool *first;  /* per task: the first of its thread, others followed */
+    bool workers; /* places are those of joined tasks */
 };
+
+/* What a task takes of a place. */
+static double time_of(const struct walk *walk, const struct bp_model_task *task) {
+    return walk->workers ? task->inner_s : task->duration_s;
+}
 
 static void collect(struct walk *walk, const struct bp_model *model) {
     walk->model = model;
-    walk->tasks = bp_alloc(model->task_count, sizeof(struct bp_model_task *));
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (model->tasks[i].parent == BP_NO_TASK)
-            walk->tasks[walk->count++] = &model->tasks[i];
+    walk->tasks = bp_alloc(model->tasks.count, sizeof(struct bp_model_task *));
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        if (bp_task_counts(&model->tasks.list[i]))
+            walk->tasks[walk->count++] = &model->tasks.list[i];
 }
 
 /* Dropped tasks were there when the others ran: without them there would be gaps. */
@@ -106,10 +114,10 @@ static double split_firsts(const struct walk *walk, double *others, uint32_t *co
     *count = *firsts = 0;
     for (uint32_t i = 0; i < walk->count; i++) {
         if (walk->first[i]) {
-            sum += walk->tasks[i]->duration_s;
+            sum += time_of(walk, walk->tasks[i]);
             ++*firsts;
         } else {
-            others[(*count)++] = walk->tasks[i]->duration_s;
+            others[(*count)++] = time_of(walk, walk->tasks[i]);
         }
     }
     return *firsts ? sum / *firsts : 0;
@@ -140,29 +148,14 @@ static void find_costs(struct bp_projection *projection, struct walk *walk) {
     } else {
         count = 0;
         for (uint32_t i = 0; i < walk->count; i++)
-            times[count++] = walk->tasks[i]->duration_s;
+            times[count++] = time_of(walk, walk->tasks[i]);
     }
     projection->task_s = bp_mean(times, count);
     projection->deviation_s = bp_deviation(times, count);
-    projection->fastest_s = count ? times[0] : 0;
-    for (uint32_t i = 1; i < count; i++)
-        projection->fastest_s = fmin(projection->fastest_s, times[i]);
     projection->gap_s = walk->gaps ? walk->gaps_s / walk->gaps : 0;
     find_drift(projection, times, count);
-    free(times);
-}
-
-/* Those that are no outliers, and no warm-up where there is one. */
-static void find_ordinary(struct bp_projection *projection, const struct walk *walk) {
-    double *times = bp_alloc(walk->count, sizeof(*times));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < walk->count; i++)
-        if (!walk->tasks[i]->outlier && !(projection->warm_s > 0 && walk->first[i]))
-            times[count++] = walk->tasks[i]->duration_s;
-    projection->ordinary = count;
-    projection->ordinary_s = bp_mean(times, count);
-    projection->ordinary_deviation_s = bp_deviation(times, count);
-    free(times);
+    projection->times = times;
+    projection->time_count = count;
 }
 
 static void find_edges(struct bp_projection *projection, const struct walk *walk) {
@@ -173,9 +166,9 @@ static void find_edges(struct bp_projection *projection, const struct walk *walk
         const struct bp_model_task *task = walk->tasks[i];
         first_s = fmin(first_s, task->start_s);
         last_s = fmax(last_s, task->start_s + task->duration_s);
-        sum_s += task->duration_s;
+        sum_s += time_of(walk, task);
     }
-    double end_s = walk->model->wall_s + walk->dropped_s / projection->places;
+    double end_s = walk->model->wall.total_s + walk->dropped_s / projection->places;
     projection->before_s = fmax(first_s, 0);
     projection->after_s = fmax(end_s - last_s, 0);
     projection->uneven_s = last_s - first_s - sum_s / projection->places;
@@ -188,17 +181,17 @@ static void split_categories(struct bp_projection *projection, const struct walk
     const struct bp_model *model = walk->model;
     for (uint32_t i = 0; i < walk->count; i++) {
         const struct bp_model_task *task = walk->tasks[i];
-        double busy_s = task->duration_s - task->waiting_s;
+        double busy_s = task->duration_s + task->inner_s - task->waiting_s;
         double rate = busy_s > 0 ? task->wall_s / busy_s : 0;
-        projection->inside_profiler_s += task->overhead_s * rate;
+        projection->inside_overhead_s += task->overhead_s * rate;
         for (int c = 0; c < BP_CATEGORIES; c++)
             projection->inside[c] += task->category_s[c] * rate;
-        projection->inside[BP_FRAMEWORK] -= task->waiting_s * rate;
+        projection->inside[BP_FRAMEWORK] -= (task->waiting_s - task->handed_s) * rate;
     }
     for (int c = 0; c < BP_CATEGORIES; c++)
-        projection->outside[c] = fmax(model->category_s[c] - projection->inside[c], 0);
-    projection->outside_profiler_s =
-        fmax(model->overhead_wall_s - projection->inside_profiler_s, 0);
+        projection->outside[c] = fmax(model->wall.category_s[c] - projection->inside[c], 0);
+    projection->outside_overhead_s =
+        fmax(model->wall.overhead_s - projection->inside_overhead_s, 0);
 }
 
 static void find_step_part(struct bp_projection *projection, const struct walk *walk) {
@@ -213,11 +206,75 @@ static void find_growing(struct bp_projection *projection, const struct bp_model
                          const struct bp_words *grows) {
     for (uint32_t i = 0; i < model->phase_count; i++) {
         const struct bp_model_phase *phase = &model->phases[i];
-        double outside = phase->thread_s > 0 ? 1 - phase->task_s / phase->thread_s : 0;
         for (size_t k = 0; grows && k < grows->count; k++)
             if (strcmp(grows->word[k], phase->name) == 0)
-                projection->grows_s += outside * phase->wall_s / projection->from;
+                projection->grows_s += bp_phase_outside(phase) / projection->from;
     }
+}
+
+/* Time of the places beyond what their tasks took in the order in which they came. */
+static double find_waste(const struct bp_projection *projection, const struct walk *walk) {
+    double *times = bp_alloc(walk->count, sizeof(*times));
+    double sum_s = 0;
+    for (uint32_t i = 0; i < walk->count; i++)
+        sum_s += times[i] = time_of(walk, walk->tasks[i]);
+    sum_s += walk->gaps_s + walk->dropped_s;
+    double span_s = bp_forecast_span(times, walk->count, projection->places, projection->gap_s);
+    free(times);
+    return walk->dropped_s > 0 ? 0 : projection->uneven_s + sum_s / projection->places - span_s;
+}
+
+/* The part of their time for which threads could have run and had no CPU. */
+static double find_load(const struct bp_model *model) {
+    double busy_s = 0;
+    double without_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        busy_s += model->threads[i].busy_s;
+        without_s += model->threads[i].runqueue_s;
+    }
+    return busy_s > 0 ? fmin(without_s / busy_s, 1) : 0;
+}
+
+/* When the parts of tasks ran that others did for them. */
+struct pieces {
+    double *starts;
+    double *ends;
+    uint32_t count;
+    double sum_s;
+};
+
+static void collect_pieces(struct pieces *pieces, const struct bp_model *model) {
+    *pieces = (struct pieces){.starts = bp_alloc(model->tasks.count, sizeof(double)),
+                              .ends = bp_alloc(model->tasks.count, sizeof(double))};
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!task->joined || task->dropped)
+            continue;
+        pieces->starts[pieces->count] = task->start_s;
+        pieces->ends[pieces->count++] = task->start_s + task->duration_s;
+        pieces->sum_s += task->duration_s;
+    }
+}
+
+/* Where tasks hand their work to others, and these have no time left, or nothing tells how many
+ * tasks run side by side since all did: the workers are the places, and a task takes of them what
+ * its parts took. Its own time is mostly the wait for its turn. */
+static bool use_workers(struct walk *walk) {
+    struct pieces pieces;
+    collect_pieces(&pieces, walk->model);
+    uint32_t workers = bp_most_at_once(pieces.starts, pieces.ends, pieces.count);
+    /* Both are sorted now. */
+    double span_s = pieces.count ? pieces.ends[pieces.count - 1] - pieces.starts[0] : 0;
+    bool all = walk->place_count == walk->count && walk->count > workers;
+    bool full = pieces.sum_s > SATURATED * workers * span_s;
+    bool used = pieces.count && (all || full) && !(walk->dropped_s > 0);
+    if (used) {
+        walk->place_count = workers;
+        walk->gaps_s = walk->gaps = 0;
+    }
+    free(pieces.starts);
+    free(pieces.ends);
+    return used;
 }
 
 bool bp_projection_init(struct bp_projection *projection, const struct bp_model *model,
@@ -227,17 +284,20 @@ bool bp_projection_init(struct bp_projection *projection, const struct bp_model 
     collect(&walk, model);
     lay_out(&walk);
     forget_dropped(&walk);
+    walk.workers = use_workers(&walk);
     projection->from = walk.count;
     if (walk.count >= BP_PROJECTION_FEWEST) {
         mark_first(&walk);
         projection->places = walk.place_count;
         find_costs(projection, &walk);
-        find_ordinary(projection, &walk);
         find_edges(projection, &walk);
         find_step_part(projection, &walk);
         find_growing(projection, model, grows);
         projection->once_s = projection->before_s + projection->after_s + projection->uneven_s +
                              projection->warm_s - projection->grows_s * projection->from;
+        projection->waste_s = find_waste(projection, &walk);
+        projection->load = find_load(model);
+        projection->by_workers = walk.workers;
         split_categories(projection, &walk);
     }
     free(walk.tasks);
@@ -246,39 +306,14 @@ bool bp_projection_init(struct bp_projection *projection, const struct bp_model 
     return projection->from >= BP_PROJECTION_FEWEST;
 }
 
+void bp_projection_fini(struct bp_projection *projection) {
+    free(projection->times);
+}
+
 static double span_at(const struct bp_projection *projection, double tasks) {
     double places = fmin(projection->places, fmax(tasks, 1));
     double in_turn_s = tasks * projection->task_s + (tasks - places) * projection->gap_s;
     return in_turn_s / places + tasks * projection->grows_s;
-}
-
-/* The tasks that were measured are certain; those to come are drawn from the same, whose mean is
- * known as well as so many measured ones tell it. */
-static double margin_of(const struct bp_projection *projection, double tasks, double deviation_s,
-                        uint32_t count) {
-    double more = fabs(tasks - projection->from);
-    double variance = more * more / count + more;
-    return deviation_s > 0
-               ? bp_student(count - 1) * deviation_s * sqrt(variance) / projection->places
-               : 0;
-}
-
-static double least_of(const struct bp_projection *projection, double tasks, double task_s) {
-    double more = tasks > projection->from ? tasks - projection->from : tasks;
-    double faster_s = projection->task_s - task_s;
-    double places = fmin(projection->places, fmax(tasks, 1));
-    return projection->once_s + span_at(projection, tasks) - more * faster_s / places;
-}
-
-/* If no task that was not measured is an outlier, and if all are as fast as the fastest that was. A
- * few long tasks make the margin wider than that, on the side where there is nothing. */
-static double least_at(const struct bp_projection *projection, double tasks) {
-    double fastest_s = least_of(projection, tasks, projection->fastest_s);
-    if (projection->ordinary < BP_PROJECTION_FEWEST)
-        return fastest_s;
-    return fmax(fastest_s, least_of(projection, tasks, projection->ordinary_s) -
-                               margin_of(projection, tasks, projection->ordinary_deviation_s,
-                                         projection->ordinary));
 }
 
 /* How often more what is outside of tasks takes at a scale: what is paid once not at all, what is
@@ -296,26 +331,43 @@ static void share_out(const struct bp_projection *projection, struct bp_scaled *
     double times = (double)scaled->tasks / projection->from;
     double outside = outside_times(projection, (double)scaled->tasks);
     double sum_s = 0;
-    scaled->profiler_s =
-        projection->inside_profiler_s * times + projection->outside_profiler_s * outside;
+    scaled->overhead_s =
+        projection->inside_overhead_s * times + projection->outside_overhead_s * outside;
     for (int c = 0; c < BP_CATEGORIES; c++) {
         scaled->category_s[c] = projection->inside[c] * times + projection->outside[c] * outside;
         sum_s += scaled->category_s[c];
     }
-    sum_s += scaled->profiler_s;
+    sum_s += scaled->overhead_s;
     for (int c = 0; sum_s > 0 && c < BP_CATEGORIES; c++)
         scaled->category_s[c] *= scaled->wall_s / sum_s;
     if (sum_s > 0)
-        scaled->profiler_s *= scaled->wall_s / sum_s;
+        scaled->overhead_s *= scaled->wall_s / sum_s;
+}
+
+/* The run's own number of tasks is no projection: it took what it took. */
+static void set_interval(const struct bp_projection *projection, struct bp_scaled *scaled) {
+    struct bp_forecast_run run = {
+        .times = projection->times,
+        .count = projection->time_count,
+        .places = projection->places,
+        .gap_s = projection->gap_s,
+        .once_s = projection->once_s - projection->uneven_s,
+        .each_s = projection->grows_s,
+        .waste_s = projection->waste_s,
+        .load = projection->load,
+    };
+    scaled->low_s = scaled->high_s = scaled->wall_s;
+    if (scaled->tasks == projection->from)
+        return;
+    struct bp_forecast forecast = bp_forecast(&run, scaled->tasks);
+    scaled->low_s = fmin(forecast.low_s, scaled->wall_s);
+    scaled->high_s = fmax(forecast.high_s, scaled->wall_s);
 }
 
 struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64_t tasks) {
     struct bp_scaled scaled = {.tasks = tasks};
-    double margin_s =
-        margin_of(projection, (double)tasks, projection->deviation_s, projection->from);
     scaled.wall_s = projection->once_s + span_at(projection, (double)tasks);
-    scaled.low_s = fmax(scaled.wall_s - margin_s, least_at(projection, (double)tasks));
-    scaled.high_s = scaled.wall_s + margin_s;
+    set_interval(projection, &scaled);
     share_out(projection, &scaled);
     return scaled;
 }

@@ -3,13 +3,14 @@
  * What a run of more tasks would take, from this one: what is paid once apart from what every task
  * costs. Tasks may run side by side; then a task costs the wall its time and the gap before the
  * next one on the same place, divided by the number of places. A projection to the run's own number
- * of tasks gives the run's own wall.
+ * of tasks gives the run's own wall. How sure it is comes from simulated runs
+ * (tools/analyze/forecast.h).
  */
-#ifndef BP_TOOLS_PROJECTION_H
-#define BP_TOOLS_PROJECTION_H
+#ifndef BP_TOOLS_ANALYZE_PROJECTION_H
+#define BP_TOOLS_ANALYZE_PROJECTION_H
 
-#include "tools/model.h"
-#include "tools/options.h"
+#include "tools/base/options.h"
+#include "tools/model/model.h"
 
 /* Fewer tasks say nothing about how they differ. */
 #define BP_PROJECTION_FEWEST 3
@@ -23,37 +24,41 @@ struct bp_projection {
     double uneven_s; /* places that began later than the first, or had nothing to do at the end */
     double warm_s;   /* what first tasks took longer than the others */
     double once_s;
-    double grows_s;   /* of a task: its part of phases that grow with their number */
-    double task_s;    /* mean time of a task, first ones without their warm-up */
-    double gap_s;     /* mean time between two on the same place */
-    double fastest_s; /* the shortest task */
+    double grows_s; /* of a task: its part of phases that grow with their number */
+    double task_s;  /* mean time of a task, first ones without their warm-up */
+    double gap_s;   /* mean time between two on the same place */
     double deviation_s;
-    double ordinary_s; /* mean of the tasks that are no outliers */
-    double ordinary_deviation_s;
-    uint32_t ordinary;
+    double *times; /* of the tasks that task_s is the mean of, by start */
+    uint32_t time_count;
+    double waste_s;   /* of uneven_s, what the order of the tasks does not explain */
+    double load;      /* part of their time for which threads had no CPU */
+    bool by_workers;  /* places are those of workers that tasks hand their work to */
     double step_part; /* of what tasks cost this run's wall, what the steps of as many explain */
     double outside[BP_CATEGORIES]; /* wall outside of tasks, and in them, by category */
     double inside[BP_CATEGORIES];
-    double outside_profiler_s;
-    double inside_profiler_s;
+    double outside_overhead_s;
+    double inside_overhead_s;
     bool drifts;    /* tasks became longer or shorter beyond chance */
     double drift_s; /* by how much from the first to the last */
 };
 
-/* What a scale gives: the wall, a 95 % interval, and the categories' parts of it. */
+/* What a scale gives: the wall, the interval in which 19 of 20 such runs lie, and the categories'
+ * parts of it. */
 struct bp_scaled {
     uint64_t tasks;
     double wall_s;
     double low_s;
     double high_s;
     double category_s[BP_CATEGORIES];
-    double profiler_s;
+    double overhead_s;
 };
 
 /* False if the run has too few tasks. Nobody can tell from one run whether loading takes as long
  * for more tasks: phases outside of tasks are paid once unless `grows` names them. */
 bool bp_projection_init(struct bp_projection *projection, const struct bp_model *model,
                         const struct bp_words *grows);
+/* Also after bp_projection_init() returned false. */
+void bp_projection_fini(struct bp_projection *projection);
 struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64_t tasks);
 
 /* What one more task costs the wall. */

@@ -3,7 +3,7 @@
  * `battprof --completion bash`. One case per command: what an option's argument is completed with,
  * then the option names, then files; after `run`'s options the words are the target's own.
  */
-#include "tools/completion.h"
+#include "tools/base/completion.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ void bp_completion_bash(const struct bp_command *const *commands, FILE *out) {
                  "    how=(-W '");
     for (size_t i = 0; commands[i]; i++)
         fprintf(out, "%s ", commands[i]->name);
-    fprintf(out, "help --help --version --completion')\n"
+    fprintf(out, "help --help --version --library --licenses --completion')\n"
                  "  else case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; commands[i]; i++)
         print_command(commands[i], out);
@@ -59,6 +59,7 @@ void bp_completion_bash(const struct bp_command *const *commands, FILE *out) {
     for (size_t i = 0; commands[i]; i++)
         fprintf(out, "%s%s", i ? " " : "", commands[i]->name);
     fprintf(out, "') ;;\n"
+                 "  --completion) how=(-W 'bash fish zsh') ;;\n"
                  "  *) how=(-f) ;;\n"
                  "  esac; fi\n"
                  "  mapfile -t COMPREPLY < <(compgen \"${how[@]}\" -- \"$current\")\n"

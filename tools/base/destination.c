@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/destination.h"
+#include "tools/base/destination.h"
 
 #include <errno.h>
 #include <string.h>

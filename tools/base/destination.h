@@ -3,12 +3,12 @@
  * Where a report is written to: a stream of the caller's, or the file that -o names. What could not
  * be written is an error in either case.
  */
-#ifndef BP_TOOLS_DESTINATION_H
-#define BP_TOOLS_DESTINATION_H
+#ifndef BP_TOOLS_BASE_DESTINATION_H
+#define BP_TOOLS_BASE_DESTINATION_H
 
 #include <stdio.h>
 
-#include "tools/error.h"
+#include "tools/base/error.h"
 
 struct bp_destination {
     const char *path; /* borrowed; NULL: the caller's stream */

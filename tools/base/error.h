@@ -4,9 +4,10 @@
  * `struct bp_error *`, sets it and returns; main prints it once as `battprof: <text>` and exits
  * with its status. The first error wins: it is the cause, those after it are consequences.
  * The text says what happened, to what, and what to do or what is still good; no final newline.
+ * A command to type may follow on a line of its own, the last one: it is printed as it is.
  */
-#ifndef BP_TOOLS_ERROR_H
-#define BP_TOOLS_ERROR_H
+#ifndef BP_TOOLS_BASE_ERROR_H
+#define BP_TOOLS_BASE_ERROR_H
 
 #include <stdbool.h>
 
@@ -21,9 +22,11 @@ enum bp_status {
 };
 
 struct bp_error {
-    char text[512];
+    char *text; /* ours; NULL without an error */
     int status; /* 0: no error */
 };
+
+void bp_error_fini(struct bp_error *error);
 
 /* Keeps an error that is there already. Returns -1, for `return bp_error_set(…)`. */
 int bp_error_set(struct bp_error *error, int status, const char *format, ...)

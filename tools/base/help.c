@@ -3,8 +3,8 @@
  * --help from an option table: two columns, 80 wide, so that it can be read on any terminal and
  * pasted into any mail.
  */
-#include "tools/options.h"
-#include "tools/wrap.h"
+#include "tools/base/options.h"
+#include "tools/base/wrap.h"
 
 #define HELP_COLUMN 26
 

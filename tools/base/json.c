@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/json.h"
+#include "tools/base/json.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 json_t *bp_json_text(const char *value) {
     json_t *string = json_string(value);
@@ -36,9 +36,20 @@ void bp_json_set_percent(json_t *object, const char *key, double part, double wh
     bp_json_set(object, key, whole > 0 ? 100 * part / whole : 0);
 }
 
+#define STYLE (JSON_INDENT(1) | JSON_REAL_PRECISION(9))
+
+char *bp_json_dump(const json_t *root) {
+    return json_dumps(root, STYLE);
+}
+
 int bp_json_print(json_t *root, FILE *out) {
-    int result = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    int result = json_dumpf(root, out, STYLE);
     fputc('\n', out);
     json_decref(root);
     return result;
+}
+
+void bp_json_take_text(json_t *object, const char *key, char *text) {
+    json_object_set_new(object, key, text ? bp_json_text(text) : json_null());
+    free(text);
 }

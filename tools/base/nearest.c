@@ -2,7 +2,7 @@
  *
  * Restricted Damerau-Levenshtein distance: swapped neighbours are the commonest slip of all.
  */
-#include "tools/nearest.h"
+#include "tools/base/nearest.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * "Did you mean": for mistyped subcommands, options, option values and keys of rule files.
  */
-#ifndef BP_TOOLS_NEAREST_H
-#define BP_TOOLS_NEAREST_H
+#ifndef BP_TOOLS_BASE_NEAREST_H
+#define BP_TOOLS_BASE_NEAREST_H
 
 #include <stddef.h>
 

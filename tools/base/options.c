@@ -4,12 +4,15 @@
  * flags bundled, `--` ends the options — without getopt's abbreviations, which turn every new
  * option into a possible change of meaning.
  */
-#include "tools/options.h"
+#include "tools/base/options.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "tools/nearest.h"
+#include "tools/base/memory.h"
+#include "tools/base/nearest.h"
+#include "tools/base/text.h"
 
 struct parse {
     const struct bp_command *command;
@@ -39,21 +42,25 @@ static int unknown(struct parse *parse, const char *name) {
                         command->name);
 }
 
-/* `text` is what follows the two dashes. */
-static int parse_long(struct parse *parse, const char *text) {
-    char name[64];
-    size_t length = strcspn(text, "=");
-    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), text);
+/* Whether the next word is the argument of an option that needs none. */
+static bool takes_next(const struct parse *parse) {
+    const char *next = parse->next < parse->argc ? parse->argv[parse->next] : "-";
+    return next[0] != '-' && access(next, F_OK) != 0;
+}
+
+/* `value` is what follows an equals sign, NULL without one. */
+static int parse_named(struct parse *parse, const char *name, const char *value) {
     const struct bp_option *option = NULL;
     for (size_t i = 0; i < parse->command->option_count; i++)
         if (strcmp(parse->command->options[i].name, name) == 0)
             option = &parse->command->options[i];
     if (!option)
         return unknown(parse, name);
-    const char *value = text[length] == '=' ? text + length + 1 : NULL;
     if (!option->argument && value)
         return bp_error_set(parse->error, BP_USAGE, "%s: --%s takes no argument",
                             parse->command->name, name);
+    if (option->argument && option->argument[0] == '[' && !value)
+        return store(parse, option, takes_next(parse) ? parse->argv[parse->next++] : NULL);
     if (option->argument && !value) {
         if (parse->next == parse->argc)
             return bp_error_set(parse->error, BP_USAGE, "%s: --%s needs an argument: --%s %s",
@@ -61,6 +68,15 @@ static int parse_long(struct parse *parse, const char *text) {
         value = parse->argv[parse->next++];
     }
     return store(parse, option, value);
+}
+
+/* `text` is what follows the two dashes. */
+static int parse_long(struct parse *parse, const char *text) {
+    size_t length = strcspn(text, "=");
+    char *name = bp_make_text("%.*s", (int)length, text);
+    int result = parse_named(parse, name, text[length] ? text + length + 1 : NULL);
+    free(name);
+    return result;
 }
 
 static const struct bp_option *find_letter(const struct bp_command *command, char letter) {
@@ -156,20 +172,22 @@ int bp_option_text(const struct bp_option *option, const char *value, void *to,
 int bp_option_choice(const struct bp_option *option, const char *value, void *to,
                      struct bp_error *error) {
     struct bp_nearest nearest = {.word = value};
-    char words[160];
-    snprintf(words, sizeof words, "%s", option->argument);
-    for (char *rest = words, *word; (word = strsep(&rest, "|"));) {
-        if (strcmp(word, value) == 0) {
-            *(const char **)to = value;
-            return 0;
-        }
+    char *words = bp_copy_text(option->argument);
+    int result = -1;
+    for (char *rest = words, *word; result && (word = strsep(&rest, "|"));) {
+        result = strcmp(word, value) ? -1 : 0;
         bp_nearest_offer(&nearest, word);
     }
-    if (nearest.best)
-        return bp_error_set(error, BP_USAGE, "--%s: no '%s'; did you mean '%s'?", option->name,
-                            value, nearest.best);
-    return bp_error_set(error, BP_USAGE, "--%s: no '%s'; give one of %s", option->name, value,
-                        option->argument);
+    if (result == 0)
+        *(const char **)to = value;
+    else if (nearest.best)
+        bp_error_set(error, BP_USAGE, "--%s: no '%s'; did you mean '%s'?", option->name, value,
+                     nearest.best);
+    else
+        bp_error_set(error, BP_USAGE, "--%s: no '%s'; give one of %s", option->name, value,
+                     option->argument);
+    free(words);
+    return result;
 }
 
 int bp_option_number(const struct bp_option *option, const char *value, void *to,

@@ -15,14 +15,14 @@
  *
  * `--help` is understood by every command and stands in no table.
  */
-#ifndef BP_TOOLS_OPTIONS_H
-#define BP_TOOLS_OPTIONS_H
+#ifndef BP_TOOLS_BASE_OPTIONS_H
+#define BP_TOOLS_BASE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tools/error.h"
+#include "tools/base/error.h"
 
 struct bp_option;
 
@@ -34,7 +34,9 @@ typedef int bp_option_store(const struct bp_option *option, const char *value, v
 struct bp_option {
     const char *name; /* without the dashes */
     char letter;      /* 0: no short form */
-    /* NULL: takes none. Completion knows FILE and DIR, and offers the words of "a|b|c". */
+    /* NULL: takes none. "[NAME]": may have one; the next word is it unless it is an option or
+     * the name of a file: then it is an operand. Completion knows FILE and DIR, and offers the
+     * words of "a|b|c". */
     const char *argument;
     const char *help; /* one phrase, wrapped as needed */
     bp_option_store *store;

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/page.h"
+#include "tools/base/page.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "tools/base/text.h"
+
+/* Columns that a page fits itself to. */
+#define NARROWEST 60
+#define WIDEST 200
 
 /* From the environment and not from setlocale: the locale's data is missing in many containers, and
  * then everything would look like ASCII. */
@@ -19,13 +27,37 @@ static bool has_utf8(void) {
     return false;
 }
 
+/* COLUMNS or the terminal, within reason; the usual width if neither says. */
+static int find_room(FILE *out) {
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    int width = columns ? atoi(columns) : 0;
+    if (width <= 0 && isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    if (width <= 0)
+        return BP_PAGE_WIDTH;
+    return width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
+}
+
 void bp_page_init(struct bp_page *page, FILE *out) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     page->out = out;
+    page->width = BP_PAGE_WIDTH;
+    page->whole = 0;
     page->utf8 = has_utf8();
+    page->room = find_room(out);
     page->colour = isatty(fileno(out)) && !(no_colour && no_colour[0]) &&
                    !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void bp_page_fit(struct bp_page *page) {
+    page->width = page->room;
+}
+
+void bp_page_colour(const struct bp_page *page, int colour) {
+    if (page->colour)
+        fprintf(page->out, "\033[%dm", colour);
 }
 
 static const struct {
@@ -51,6 +83,11 @@ const char *bp_page_time(const struct bp_page *page, double s, char text[32]) {
     const char *name = i == 2 && !page->utf8 ? "us" : units[i].name;
     snprintf(text, 32, "%.*f %s", decimals, s / units[i].size, name);
     return text;
+}
+
+const char *bp_sentence_time(double s, char text[32]) {
+    const struct bp_page page = {.utf8 = true};
+    return bp_page_time(&page, s, text);
 }
 
 const char *bp_page_estimate(const struct bp_page *page, double s, double error_s, char text[64]) {
@@ -100,6 +137,17 @@ const char *bp_page_count(uint64_t count, char text[32]) {
     }
     *to = 0;
     return text;
+}
+
+const char *bp_page_ratio(double ratio, char text[32]) {
+    double unit = 1;
+    if (!(ratio >= 999.5 && ratio < 1e15)) {
+        snprintf(text, 32, "%.3g", ratio);
+        return text;
+    }
+    while (ratio / unit >= 999.5)
+        unit *= 10;
+    return bp_page_count((uint64_t)(round(ratio / unit) * unit), text);
 }
 
 const char *bp_page_share(double part, double whole, char text[32]) {
@@ -184,11 +232,6 @@ void bp_page_right(const struct bp_page *page, const char *text, int width) {
     print_cut(page, text, width);
 }
 
-static void set_colour(const struct bp_page *page, int colour) {
-    if (page->colour)
-        fprintf(page->out, "\033[%dm", colour);
-}
-
 /* Eighths of a column where the font has them. */
 void bp_page_bar(const struct bp_page *page, double part, int width, int colour) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -198,12 +241,12 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
         part = 1;
     int steps = (int)(part * width * (page->utf8 ? 8 : 1) + 0.5);
     int full = page->utf8 ? steps / 8 : steps;
-    set_colour(page, colour);
+    bp_page_colour(page, colour);
     for (int i = 0; i < full; i++)
         fputs(page->utf8 ? "█" : "#", page->out);
     int rest = page->utf8 ? steps % 8 : 0;
     fputs(eighths[rest], page->out);
-    set_colour(page, 0);
+    bp_page_colour(page, 0);
     pad(page, width - full - (rest > 0));
 }
 
@@ -245,12 +288,11 @@ void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
     text += lead;
     while (*text) {
         size_t length = piece_length(text);
-        char word[512];
-        snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        char *word = bp_make_text("%.*s", (int)length, text);
         if (!page->utf8)
             make_plain(word);
         int columns = bp_page_columns(word);
-        if (begun && column > indent && column + 1 + columns > BP_PAGE_WIDTH) {
+        if (begun && column > indent && column + 1 + columns > page->width) {
             fprintf(page->out, "\n%*s", indent, "");
             column = indent;
         } else if (begun) {
@@ -258,6 +300,7 @@ void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
             column++;
         }
         fputs(word, page->out);
+        free(word);
         begun = true;
         column += columns;
         text += length;
@@ -266,18 +309,18 @@ void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
     fputc('\n', page->out);
 }
 
-void bp_page_heading(const struct bp_page *page, const char *text) {
-    set_colour(page, 1);
-    fputs(text, page->out);
-    set_colour(page, 0);
+void bp_page_say(const struct bp_page *page, int indent, const char *format, ...) {
+    struct bp_text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    bp_text_add_list(&text, format, arguments);
+    va_end(arguments);
+    bp_page_wrap(page, bp_text_get(&text), indent);
+    bp_text_fini(&text);
 }
 
-void bp_page_title(const struct bp_page *page, const char *title, int width,
-                   const struct bp_column *columns) {
-    fputc('\n', page->out);
-    bp_page_heading(page, title);
-    pad(page, width - bp_page_columns(title));
-    for (; columns->name; columns++)
-        bp_page_right(page, columns->name, columns->width);
-    fputc('\n', page->out);
+void bp_page_heading(const struct bp_page *page, const char *text) {
+    bp_page_colour(page, 1);
+    fputs(text, page->out);
+    bp_page_colour(page, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: at most 80 columns, human units, UTF-8 only where the locale has it, colour only
- * on a terminal without NO_COLOR.
+ * Text for people: at most 80 columns unless a page fits itself to its terminal, human units, UTF-8
+ * only where the locale has it, colour only on a terminal without NO_COLOR.
  */
-#ifndef BP_TOOLS_PAGE_H
-#define BP_TOOLS_PAGE_H
+#ifndef BP_TOOLS_BASE_PAGE_H
+#define BP_TOOLS_BASE_PAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,11 +14,20 @@
 
 struct bp_page {
     FILE *out;
+    int width;    /* columns that it is laid out for */
+    int room;     /* columns that a table with long texts may take */
+    double whole; /* that shares in cells are of */
     bool utf8;
     bool colour;
 };
 
 void bp_page_init(struct bp_page *page, FILE *out);
+/* As wide as there is room, for pages that lay themselves out by the width. */
+void bp_page_fit(struct bp_page *page);
+#define BP_PAGE_RED 31
+#define BP_PAGE_GREEN 32
+/* What follows, where there is colour; 0 ends it. */
+void bp_page_colour(const struct bp_page *page, int colour);
 
 /* "1.23 s", "45.6 ms", "789 µs", "12 ns"; "0" for nothing. */
 const char *bp_page_time(const struct bp_page *page, double s, char text[32]);
@@ -33,8 +42,23 @@ const char *bp_page_bound(const struct bp_page *page, double s, double error_s, 
 const char *bp_page_bytes(double bytes, char text[32]);
 /* "1,234,567" */
 const char *bp_page_count(uint64_t count, char text[32]);
+/* "1.23", "45.6", "24,100": three digits, never an exponent. */
+const char *bp_page_ratio(double ratio, char text[32]);
 /* "12.3 %" of `whole`; "" if there is no whole. */
 const char *bp_page_share(double part, double whole, char text[32]);
+
+/* "1.23 ms" within a sentence, which is wrapped later for the terminal that there is. */
+const char *bp_sentence_time(double s, char text[32]);
+
+/* Numbers as arguments of a call. Such a text lives as long as the block that the call is in. */
+#define BP_TIME(page, s) bp_page_time(page, s, (char[32]){0})
+#define BP_ESTIMATE(page, s, error_s) bp_page_estimate(page, s, error_s, (char[64]){0})
+#define BP_BOUND(page, s, error_s) bp_page_bound(page, s, error_s, (char[32]){0})
+#define BP_BYTES(bytes) bp_page_bytes(bytes, (char[32]){0})
+#define BP_COUNT(count) bp_page_count(count, (char[32]){0})
+#define BP_RATIO(ratio) bp_page_ratio(ratio, (char[32]){0})
+#define BP_SHARE(part, whole) bp_page_share(part, whole, (char[32]){0})
+#define BP_SENTENCE_TIME(s) bp_sentence_time(s, (char[32]){0})
 
 /* Pads to a width in columns; a text that is too long is cut, with an ellipsis at the cut. */
 void bp_page_left(const struct bp_page *page, const char *text, int width);
@@ -44,17 +68,9 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
 /* One paragraph, broken at spaces; lines after the first are indented by `indent`, the first by the
  * spaces that it begins with. */
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent);
+void bp_page_say(const struct bp_page *page, int indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void bp_page_heading(const struct bp_page *page, const char *text);
-
-/* The head of a table, after an empty line: the title, padded to `width`, and above each column its
- * name, which ends where the column does. */
-struct bp_column {
-    const char *name; /* NULL ends the list */
-    int width;
-};
-#define BP_COLUMNS(...) ((const struct bp_column[]){__VA_ARGS__, {NULL, 0}})
-void bp_page_title(const struct bp_page *page, const char *title, int width,
-                   const struct bp_column *columns);
 
 /* Columns that the text takes. */
 int bp_page_columns(const char *text);

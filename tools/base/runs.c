@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/runs.h"
+#include "tools/base/runs.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/memory.h"
-#include "tools/output.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
 
 /* Six digits: more repetitions than anybody waits for, and no year or date by accident. */
 #define MOST_DIGITS 6
@@ -19,24 +17,20 @@ bool bp_runs_is_number(const char *name) {
            strspn(name, "0123456789") == length;
 }
 
-static void add(struct bp_runs *runs, const char *path) {
-    char **item = BP_APPEND(runs->path, runs->count);
-    *item = bp_copy_text(path);
+static bool has_run(const char *path, uint32_t number) {
+    char *file = bp_make_text("%s/%u/" BP_SESSION_FILE, path, number);
+    bool there = access(file, R_OK) == 0;
+    free(file);
+    return there;
 }
 
 void bp_runs_init(struct bp_runs *runs, const char *path) {
-    char file[PATH_MAX];
     *runs = (struct bp_runs){0};
-    for (unsigned i = 1; i < UINT_MAX; i++) {
-        int length = snprintf(file, sizeof(file), "%s/%u/" BP_SESSION_FILE, path, i);
-        if (length >= (int)sizeof(file) || access(file, R_OK))
-            break;
-        file[length - (int)sizeof("/" BP_SESSION_FILE) + 1] = 0;
-        add(runs, file);
-    }
+    for (uint32_t i = 1; has_run(path, i); i++)
+        *BP_APPEND(runs->path, runs->count) = bp_make_text("%s/%u", path, i);
     runs->repeated = runs->count > 0;
     if (!runs->repeated)
-        add(runs, path);
+        *BP_APPEND(runs->path, runs->count) = bp_copy_text(path);
 }
 
 void bp_runs_fini(struct bp_runs *runs) {

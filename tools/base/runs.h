@@ -3,11 +3,14 @@
  * Which runs a path stands for: `battprof run --repeat N` leaves DIR/1 … DIR/N, each a profile of
  * its own; every other path is one run.
  */
-#ifndef BP_TOOLS_RUNS_H
-#define BP_TOOLS_RUNS_H
+#ifndef BP_TOOLS_BASE_RUNS_H
+#define BP_TOOLS_BASE_RUNS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* In every directory that a run wrote: what `battprof run` itself knows of it. */
+#define BP_SESSION_FILE "run.bp"
 
 struct bp_runs {
     char **path; /* at least one */

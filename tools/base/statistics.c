@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/statistics.h"
+#include "tools/base/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 /* Below this many values none stands out. */
 #define FEWEST 5
 #define LEAST_SPREAD 1.15
-/* Two-sided 95 % of the normal distribution. */
-#define Z 1.959963985
+/* Student's t differs from that of this many degrees by less than 0.02 %. */
+#define MANY_DEGREES 10000
+#define LARGEST_T 1e9
 /* Shortest time that is told from none, in seconds: logarithms need one. */
 #define SHORTEST 1e-9
 /* A slope below this part of the mean per step is rounding. */
@@ -114,22 +115,39 @@ bool bp_line_rises(const struct bp_line *line) {
            fabs(line->slope) > bp_student(line->count - 2) * line->slope_error;
 }
 
-/* Exact for one and two degrees; from three on the Cornish-Fisher expansion errs by less than 0.3 %
- * at three and 0.05 % from five on. */
-double bp_student(uint32_t degrees) {
+/* Probability that Student's t lies within -t and t: Abramowitz and Stegun 26.7.3 and 26.7.4. */
+static double student_within(double t, uint32_t degrees) {
+    double angle = atan(t / sqrt(degrees));
+    double cosine = cos(angle);
+    bool odd = degrees % 2;
+    double term = odd ? cosine : 1;
+    double sum = degrees > 1 ? term : 0;
+    for (uint32_t k = odd ? 3 : 2; k < degrees; k += 2) {
+        term *= cosine * cosine * (k - 1) / k;
+        sum += term;
+    }
+    double within = sin(angle) * sum;
+    return odd ? (angle + within) / acos(0) : within;
+}
+
+double bp_student_at(uint32_t degrees, double level) {
+    double low = 0;
+    double high = 1;
     if (degrees == 0)
         return INFINITY;
-    if (degrees < 3)
-        return degrees == 1 ? 12.7062 : 4.30265;
-    double n = degrees;
-    double z2 = Z * Z;
-    double first = (z2 + 1) / 4;
-    double second = (5 * z2 * z2 + 16 * z2 + 3) / 96;
-    double third = (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
-    double fourth =
-        (79 * z2 * z2 * z2 * z2 + 776 * z2 * z2 * z2 + 1482 * z2 * z2 - 1920 * z2 - 945);
-    fourth /= 92160;
-    return Z * (1 + first / n + second / (n * n) + third / (n * n * n) + fourth / (n * n * n * n));
+    if (degrees > MANY_DEGREES)
+        degrees = MANY_DEGREES;
+    while (student_within(high, degrees) < level && high < LARGEST_T)
+        high *= 2;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        *(student_within(middle, degrees) < level ? &low : &high) = middle;
+    }
+    return high;
+}
+
+double bp_student(uint32_t degrees) {
+    return bp_student_at(degrees, 0.95);
 }
 
 double bp_amdahl(double part, double factor) {

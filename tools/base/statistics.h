@@ -3,8 +3,8 @@
  * Figures over a handful of values, as pure functions. Quantiles interpolate between the two
  * nearest values, so that the median of two values is their mean. Nothing here knows of profiles.
  */
-#ifndef BP_TOOLS_STATISTICS_H
-#define BP_TOOLS_STATISTICS_H
+#ifndef BP_TOOLS_BASE_STATISTICS_H
+#define BP_TOOLS_BASE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +49,8 @@ bool bp_line_rises(const struct bp_line *line);
 
 /* Two-sided 95 % quantile of Student's t; INFINITY without a degree of freedom. */
 double bp_student(uint32_t degrees);
+/* The same of another level, 0 to 1. */
+double bp_student_at(uint32_t degrees, double level);
 
 /* By Amdahl's law: the part of the time that is left when `part` of it (0 to 1) becomes `factor`
  * times as fast. Its inverse is the speed-up of the whole. */

@@ -3,7 +3,7 @@
  * See wrap.h. A word longer than a line (a path) stands on one of its own and is never cut: it is
  * there to be copied.
  */
-#include "tools/wrap.h"
+#include "tools/base/wrap.h"
 
 #include <string.h>
 

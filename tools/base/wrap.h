@@ -2,8 +2,8 @@
  *
  * Text in 80 columns.
  */
-#ifndef BP_TOOLS_WRAP_H
-#define BP_TOOLS_WRAP_H
+#ifndef BP_TOOLS_BASE_WRAP_H
+#define BP_TOOLS_BASE_WRAP_H
 
 #include <stdio.h>
 

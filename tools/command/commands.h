@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The subcommands. Each lives in a file of its own with its option table; main.c lists them.
+ * The subcommands. Each lives in a file of its name with its option table, doctor in a folder;
+ * main.c lists them.
  */
-#ifndef BP_TOOLS_COMMANDS_H
-#define BP_TOOLS_COMMANDS_H
+#ifndef BP_TOOLS_COMMAND_COMMANDS_H
+#define BP_TOOLS_COMMAND_COMMANDS_H
 
-#include "tools/options.h"
+#include <stdio.h>
+
+#include "tools/base/options.h"
 
 extern const struct bp_command bp_command_diff;
 extern const struct bp_command bp_command_doctor;
@@ -20,5 +23,8 @@ int bp_cmd_import(int argc, char **argv, struct bp_error *error);
 int bp_cmd_merge(int argc, char **argv, struct bp_error *error);
 int bp_cmd_report(int argc, char **argv, struct bp_error *error);
 int bp_cmd_run(int argc, char **argv, struct bp_error *error);
+
+/* `help concepts` */
+void bp_concepts_print(FILE *out);
 
 #endif

@@ -2,15 +2,15 @@
  *
  * The diff command: options, which two profiles are meant, and the status that CI looks at.
  */
-#include "tools/diff.h"
+#include "tools/analyze/diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commands.h"
-#include "tools/destination.h"
-#include "tools/output.h"
+#include "tools/base/destination.h"
+#include "tools/command/commands.h"
+#include "tools/run/output.h"
 
 static int store_percent(const struct bp_option *option, const char *value, void *to,
                          struct bp_error *error) {
@@ -29,9 +29,8 @@ static const struct bp_option options[] = {
      offsetof(struct bp_diff_settings, by)},
     {"csv", 0, NULL, "the differences as CSV", bp_option_flag,
      offsetof(struct bp_diff_settings, csv)},
-    {"fail-over", 0, "P",
-     "exit with status 1 if NEW's differences make it more than P per cent slower", store_percent,
-     offsetof(struct bp_diff_settings, fail_over)},
+    {"fail-over", 0, "P", "exit with status 1 if NEW is certainly more than P per cent slower",
+     store_percent, offsetof(struct bp_diff_settings, fail_over)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, offsetof(struct bp_diff_settings, json)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text,
      offsetof(struct bp_diff_settings, output)},
@@ -46,7 +45,7 @@ static const struct bp_option options[] = {
 
 const struct bp_command bp_command_diff = {
     .name = "diff",
-    .summary = "what differs between two runs, beyond chance",
+    .summary = "how much faster or slower a run became, and why",
     .usage = "[options] [OLD NEW]",
     .about = "Compares two profiles, or two series of them (run --repeat). Without arguments "
              "./" BP_DEFAULT_OUTPUT ".old with ./" BP_DEFAULT_OUTPUT
@@ -66,22 +65,35 @@ static int print(const struct bp_diff *diff, const struct bp_diff_settings *sett
     return settings->csv ? bp_diff_csv(diff, settings, out) : bp_diff_text(diff, settings, out);
 }
 
+/* A status that stops others needs a slowdown that is certain, and not the machine's. */
+static int judge(const struct bp_diff *diff, double limit, struct bp_error *error) {
+    double part = bp_diff_slower_part(diff);
+    double measured = bp_diff_measured_part(diff);
+    double even = diff->wall.old_s > 0 ? diff->wall.even_s / diff->wall.old_s : 0;
+    char size[64];
+    if (part > limit)
+        return bp_error_set(error, BP_FAILED, "NEW %s %s; the limit is %.3g %%",
+                            part < 0.5 ? "is" : "takes", bp_diff_factor(1 + part, false, size),
+                            100 * limit);
+    if (measured > limit)
+        bp_note("NEW is %.3g %% slower as measured, but runs like these may be as much apart by "
+                "chance: --fail-over cannot see %.3g %%",
+                100 * measured, 100 * limit);
+    else if (measured + even > limit)
+        bp_note("NEW is %.3g %% slower as measured, but most of it is spread evenly over all "
+                "functions and may be the machine: --same-speed counts it",
+                100 * (measured + even));
+    return 0;
+}
+
 static int show(struct bp_diff *diff, const struct bp_diff_settings *settings,
                 struct bp_error *error) {
-    double part = bp_diff_part(diff);
-    double unclear = bp_diff_unclear(diff);
     struct bp_destination destination;
     if (bp_destination_open(&destination, settings->output, stdout, error) ||
         bp_destination_close(&destination, print(diff, settings, destination.out), "the comparison",
                              error))
         return -1;
-    if (settings->fail_over >= 0 && unclear > settings->fail_over)
-        bp_note("runs like these may differ by %.0f %% by chance: --fail-over cannot see %.3g %%",
-                100 * unclear, 100 * settings->fail_over);
-    if (settings->fail_over < 0 || part <= settings->fail_over)
-        return 0;
-    return bp_error_set(error, BP_FAILED, "NEW is %.3g %% slower, more than %.3g %%", 100 * part,
-                        100 * settings->fail_over);
+    return settings->fail_over < 0 ? 0 : judge(diff, settings->fail_over, error);
 }
 
 static int compare(const char *old_path, const char *new_path,

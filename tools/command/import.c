@@ -2,7 +2,7 @@
  *
  * The import command: which tool wrote a file, by its first bytes, and where the profile goes.
  */
-#include "tools/import.h"
+#include "tools/import/import.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/commands.h"
-#include "tools/memory.h"
-#include "tools/page.h"
+#include "tools/base/memory.h"
+#include "tools/base/page.h"
+#include "tools/command/commands.h"
 
 struct settings {
     const char *output;
@@ -112,7 +112,6 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
     uint64_t calls = 0;
     uint64_t kernels = 0;
     uint64_t sets = 0;
-    char number[3][32];
     for (uint32_t i = 0; i < trace->frame_count; i++)
         calls += trace->funcs[trace->frames[i].func].flags & BP_FUNC_CUDA ? 1 : 0;
     for (uint32_t i = 0; i < trace->work_count; i++) {
@@ -121,9 +120,8 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
     }
     uint64_t copies = trace->work_count - kernels - sets;
     printf("%s: %u thread%s, %s CUDA call%s, %s kernel%s, %s cop%s\n", output, trace->thread_count,
-           trace->thread_count == 1 ? "" : "s", bp_page_count(calls, number[0]),
-           calls == 1 ? "" : "s", bp_page_count(kernels, number[1]), kernels == 1 ? "" : "s",
-           bp_page_count(copies, number[2]), copies == 1 ? "y" : "ies");
+           trace->thread_count == 1 ? "" : "s", BP_COUNT(calls), calls == 1 ? "" : "s",
+           BP_COUNT(kernels), kernels == 1 ? "" : "s", BP_COUNT(copies), copies == 1 ? "y" : "ies");
     if (trace->missing[0])
         bp_note("%s: %s", path, trace->missing);
     return copies;

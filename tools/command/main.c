@@ -3,13 +3,16 @@
  * The battprof command: finds the subcommand, prints the one error, exits with its status.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/commands.h"
-#include "tools/completion.h"
-#include "tools/nearest.h"
+#include "tools/base/invoked.h"
+#include "tools/base/nearest.h"
+#include "tools/command/about.h"
+#include "tools/command/commands.h"
+#include "tools/command/suggest.h"
 
 /* In the order in which one needs them. */
 static const struct bp_command *const commands[] = {
@@ -38,12 +41,8 @@ static void print_help(FILE *out) {
     for (size_t i = 0; commands[i]; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "  %-10s %s\n", "help", "this text, or that of one command: battprof help run");
-    fprintf(out, "\nOptions:\n"
-                 "  -h, --help              show this text\n"
-                 "  -V, --version           show the version\n"
-                 "      --completion SHELL  print the completion for bash: put\n"
-                 "                          eval \"$(battprof --completion bash)\" in ~/.bashrc\n"
-                 "\nStart with: battprof run -- ./run_batt\n");
+    fprintf(out, "  %-10s %s\n", "", "what the words of a report mean: battprof help concepts");
+    fprintf(out, "\nOptions:\n%s\nStart with: battprof run -- ./run_batt\n", bp_about_help);
 }
 
 static const struct bp_command *find(const char *name, struct bp_error *error) {
@@ -68,19 +67,21 @@ static int help(int argc, char **argv, struct bp_error *error) {
         print_help(stdout);
         return BP_FINE;
     }
+    if (strcmp(argv[1], "concepts") == 0) {
+        bp_concepts_print(stdout);
+        return BP_FINE;
+    }
     const struct bp_command *command = find(argv[1], error);
     if (command)
         bp_options_help(command, stdout);
     return BP_FINE;
 }
 
-static int completion(int argc, char **argv, struct bp_error *error) {
-    if (argc < 2 || strcmp(argv[1], "bash"))
-        return bp_error_set(error, BP_USAGE,
-                            "--completion: only bash is known; bash's completion "
-                            "serves zsh too, after bashcompinit");
-    bp_completion_bash(commands, stdout);
-    return BP_FINE;
+static bool is_command(const char *name) {
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return true;
+    return false;
 }
 
 static int dispatch(int argc, char **argv, struct bp_error *error) {
@@ -91,16 +92,18 @@ static int dispatch(int argc, char **argv, struct bp_error *error) {
     const char *name = argv[1];
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
         return help(argc - 1, argv + 1, error);
-    if (!strcmp(name, "--version") || !strcmp(name, "-V"))
-        return printf("battprof " BP_VERSION "\n") < 0;
-    if (!strcmp(name, "--completion"))
-        return completion(argc - 1, argv + 1, error);
+    int status;
+    if (bp_about(argc - 1, argv + 1, commands, &status, error))
+        return status;
+    if (!is_command(name) && name[0] != '-' && bp_suggest_command(argv + 1, error))
+        return BP_USAGE;
     const struct bp_command *command = find(name, error);
     return command ? command->main(argc - 1, argv + 1, error) : BP_USAGE;
 }
 
 int main(int argc, char **argv) {
     struct bp_error error = {0};
+    bp_invoked_set(argv[0]);
     occupy_standard_files();
     int status = dispatch(argc, argv, &error);
     if (fflush(stdout) == EOF || ferror(stdout))

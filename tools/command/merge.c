@@ -8,18 +8,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commands.h"
-#include "tools/model.h"
-#include "tools/output.h"
-#include "tools/runs.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/runs.h"
+#include "tools/base/text.h"
+#include "tools/command/commands.h"
+#include "tools/model/model.h"
+#include "tools/run/output.h"
 
 struct settings {
     bool quiet;
@@ -70,27 +70,19 @@ static bool is_profile(const char *name) {
     return length > 3 && strcmp(name + length - 3, ".bp") == 0;
 }
 
-/* 0, or -1 if it is too long. */
-static int join(char path[PATH_MAX], const char *directory, const char *name,
-                struct bp_error *error) {
-    if (snprintf(path, PATH_MAX, "%s/%s", directory, name) < PATH_MAX)
-        return 0;
-    return bp_error_set(error, BP_FAILED, "%s/%s: the name is too long", directory, name);
-}
-
 static int copy_directory(const char *from, const char *to, struct bp_error *error) {
     unsigned count = 0;
-    char source[PATH_MAX];
-    char target[PATH_MAX];
     DIR *dir = opendir(from);
     if (!dir)
         return bp_error_set(error, BP_FAILED, "%s: %s", from, strerror(errno));
     for (struct dirent *entry; (entry = readdir(dir)) && !bp_error_is_set(error);) {
         if (!is_profile(entry->d_name))
             continue;
-        if (join(source, from, entry->d_name, error) == 0 &&
-            join(target, to, entry->d_name, error) == 0)
-            copy_file(source, target, error);
+        char *source = bp_make_text("%s/%s", from, entry->d_name);
+        char *target = bp_make_text("%s/%s", to, entry->d_name);
+        copy_file(source, target, error);
+        free(source);
+        free(target);
         count++;
     }
     closedir(dir);
@@ -99,44 +91,43 @@ static int copy_directory(const char *from, const char *to, struct bp_error *err
     return bp_error_is_set(error) ? -1 : 0;
 }
 
-/* The last part of the path that says something: "battprof.out" is what all are called. */
-static void name_input(const char *path, char name[NAME_MAX]) {
-    char text[PATH_MAX];
-    snprintf(text, sizeof(text), "%s", path);
+/* The last part of the path that says something, as a new text: "battprof.out" is what all are
+ * called. Numbers are series. */
+static char *name_input(const char *path) {
+    char *text = bp_copy_text(path);
+    const char *base;
     for (;;) {
         size_t length = strlen(text);
         while (length > 1 && text[length - 1] == '/')
             text[--length] = 0;
         char *slash = strrchr(text, '/');
-        const char *base = slash ? slash + 1 : text;
-        snprintf(name, NAME_MAX, "%.200s", base);
+        base = slash ? slash + 1 : text;
         if (!slash || slash == text || strcmp(base, BP_DEFAULT_OUTPUT) != 0)
             break;
         *slash = 0;
     }
-    if (!name[0] || name[0] == '.' || bp_runs_is_number(name)) { /* numbers are series */
-        char plain[NAME_MAX];
-        snprintf(plain, sizeof(plain), "run-%.200s", name[0] == '.' ? "" : name);
-        memcpy(name, plain, sizeof(plain));
-    }
+    bool plain = base[0] && base[0] != '.' && !bp_runs_is_number(base);
+    char *name = plain ? bp_copy_text(base) : bp_make_text("run-%s", base[0] == '.' ? "" : base);
+    free(text);
+    return name;
 }
 
-static int make_place(const char *out, const char *input, char place[PATH_MAX],
-                      struct bp_error *error) {
-    char name[NAME_MAX];
-    name_input(input, name);
-    for (int i = 1; i < 100000; i++) {
-        int length = i == 1 ? snprintf(place, PATH_MAX, "%s/%s", out, name)
-                            : snprintf(place, PATH_MAX, "%s/%s-%d", out, name, i);
-        if (length >= PATH_MAX)
-            return bp_error_set(error, BP_FAILED, "%s: the name is too long", out);
-        if (mkdir(place, 0777) == 0)
-            return 0;
-        if (errno != EEXIST)
-            break;
+/* A new directory for the input: a new text, or NULL. */
+static char *make_place(const char *out, const char *input, struct bp_error *error) {
+    char *name = name_input(input);
+    char *place = bp_make_text("%s/%s", out, name);
+    int failed = mkdir(place, 0777);
+    for (int i = 2; failed && errno == EEXIST && i < 100000; i++) {
+        free(place);
+        place = bp_make_text("%s/%s-%d", out, name, i);
+        failed = mkdir(place, 0777);
     }
-    return bp_error_set(error, BP_FAILED, "%s: cannot make the directory: %s", place,
-                        strerror(errno));
+    free(name);
+    if (!failed)
+        return place;
+    bp_error_set(error, BP_FAILED, "%s: cannot make the directory: %s", place, strerror(errno));
+    free(place);
+    return NULL;
 }
 
 /* A file stands for its run: those beside it that share its wall page. */
@@ -149,9 +140,9 @@ static int copy_run(const char *input, const char *place, const struct bp_rules 
         const struct bp_model_process *process = i < model->process_count
                                                      ? &model->processes[i]
                                                      : &model->sessions[i - model->process_count];
-        char target[PATH_MAX];
-        if (join(target, place, bp_base_name(process->path), error) == 0)
-            copy_file(process->path, target, error);
+        char *target = bp_make_text("%s/%s", place, bp_base_name(process->path));
+        copy_file(process->path, target, error);
+        free(target);
     }
     bp_model_free(model);
     return bp_error_is_set(error) ? -1 : 0;
@@ -163,17 +154,18 @@ static int copy_input(const char *out, const char *input, unsigned *count,
     struct stat status;
     bp_runs_init(&runs, input);
     for (uint32_t i = 0; i < runs.count && !bp_error_is_set(error); i++) {
-        char place[PATH_MAX];
         const char *path = runs.path[i];
-        if (stat(path, &status))
+        if (stat(path, &status)) {
             bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
-        else if (make_place(out, path, place, error) == 0) {
-            if (S_ISDIR(status.st_mode))
-                copy_directory(path, place, error);
-            else
-                copy_run(path, place, rules, error);
-            ++*count;
+            break;
         }
+        char *place = make_place(out, path, error);
+        if (place && S_ISDIR(status.st_mode))
+            copy_directory(path, place, error);
+        else if (place)
+            copy_run(path, place, rules, error);
+        *count += place != NULL;
+        free(place);
     }
     bp_runs_fini(&runs);
     return bp_error_is_set(error) ? -1 : 0;

@@ -2,32 +2,41 @@
  *
  * The report command: options, which profile is meant, and the choice of how it is shown.
  */
-#include "tools/report.h"
+#include "tools/render/report.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "tools/commands.h"
-#include "tools/destination.h"
-#include "tools/memory.h"
-#include "tools/output.h"
-#include "tools/report_internal.h"
-#include "tools/report_series.h"
+#include "tools/base/destination.h"
+#include "tools/base/memory.h"
+#include "tools/base/paths.h"
+#include "tools/command/commands.h"
+#include "tools/command/page.h"
+#include "tools/export/export.h"
+#include "tools/export/html/html.h"
+#include "tools/render/text/series.h"
+#include "tools/run/output.h"
 
 #define DEFAULT_TOP 12
 
 #define SETTING(member) offsetof(struct bp_report_settings, member)
 
+static bp_option_store store_by;
 static bp_option_store store_levels;
+static bp_option_store store_lines;
 static bp_option_store store_positive;
 static bp_option_store store_time;
 
+static const char by_words[] =
+#define VIEW(id, word, ...) "|" word
+#include "tools/render/views.def"
+#undef VIEW
+    ;
+
 static const struct bp_option options[] = {
-    {"by", 0, "function|task|phase|thread|process|group|transfer|kernel|candidate",
-     "what a row of the table is", bp_option_choice, SETTING(by)},
+    {"by", 0, &by_words[1], "what a row of the table is", store_by, SETTING(by)},
     {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", store_time,
      SETTING(budget_s)},
     {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
@@ -39,9 +48,15 @@ static const struct bp_option options[] = {
      bp_option_flag, SETTING(folded)},
     {"grows", 0, "PHASE", "for --scale: this phase takes longer with more tasks; repeatable",
      bp_option_list, SETTING(grows)},
+    {"html", 0, "FILE",
+     "all of it as one page to look at, without a network; with OLD what differs; - is stdout",
+     bp_option_text, SETTING(html)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, SETTING(json)},
     {"levels", 0, "H,M,L", "percent of the wall for HIGH, MEDIUM and LOW priority (10,5,1)",
      store_levels, SETTING(levels)},
+    {"lines", 0, "[FUNCTION]",
+     "lines that dominate their functions, or all lines of FUNCTION; * and ?, repeatable",
+     store_lines, 0},
     {"outliers", 0, "K", "tasks beyond the median and K MADs of the logarithm stand out (5)",
      store_positive, SETTING(tasks.outlier_k)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text, SETTING(output)},
@@ -54,6 +69,8 @@ static const struct bp_option options[] = {
      "functions of this name, whatever their rank, or with --by task the tasks; * and ?, "
      "repeatable",
      bp_option_list, SETTING(search)},
+    {"small", 0, NULL, "for --html: at most 200 kB, the largest of everything", bp_option_flag,
+     SETTING(small)},
     {"sort", 0, "self|total|calls|name", "order of functions", bp_option_choice, SETTING(sort)},
     {"top", 'n', "N", "show N rows", bp_option_number, SETTING(top)},
     {"tree", 't', NULL, "the tree of calls", bp_option_flag, SETTING(tree)},
@@ -62,7 +79,7 @@ static const struct bp_option options[] = {
 const struct bp_command bp_command_report = {
     .name = "report",
     .summary = "show where the time of a profiled run went",
-    .usage = "[options] [FILE|DIR]",
+    .usage = "[options] [FILE|DIR [OLD]]",
     .about = "Shows a profile: one file, or all of a directory as one run. Without an argument "
              "./" BP_DEFAULT_OUTPUT " or battprof.*.bp here, whichever run is newest.",
     .next = "battprof report --tree    battprof report --by thread    battprof report --json",
@@ -82,19 +99,18 @@ static uint64_t start_of(const char *path) {
 
 /* The newest file that is the root of its run: it holds the wall page. */
 static char *find_newest(uint64_t *start) {
-    glob_t found;
+    struct bp_paths found = {0};
     char *best = NULL;
-    if (glob("battprof.*.bp", 0, NULL, &found))
-        return NULL;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        uint64_t time = start_of(found.gl_pathv[i]);
+    bp_paths_add(&found, "battprof.*.bp");
+    for (uint32_t i = 0; i < found.count; i++) {
+        uint64_t time = start_of(found.path[i]);
         if (time == 0 || time < *start)
             continue;
         free(best);
-        best = bp_copy_text(found.gl_pathv[i]);
+        best = bp_copy_text(found.path[i]);
         *start = time;
     }
-    globfree(&found);
+    bp_paths_fini(&found);
     return best;
 }
 
@@ -127,6 +143,15 @@ static char *choose_path(struct bp_error *error) {
     return bp_copy_text(BP_DEFAULT_OUTPUT);
 }
 
+static int store_by(const struct bp_option *option, const char *value, void *to,
+                    struct bp_error *error) {
+    const char *word;
+    if (bp_option_choice(option, value, &word, error))
+        return -1;
+    *(enum bp_by *)to = bp_view_find(word);
+    return 0;
+}
+
 static int store_levels(const struct bp_option *option, const char *value, void *to,
                         struct bp_error *error) {
     struct bp_levels *levels = to;
@@ -138,6 +163,14 @@ static int store_levels(const struct bp_option *option, const char *value, void 
     return bp_error_set(error, BP_USAGE,
                         "--%s: '%s' is not three falling percentages; the default is 10,5,1",
                         option->name, value);
+}
+
+/* The names go where those of --search go. */
+static int store_lines(const struct bp_option *option, const char *value, void *to,
+                       struct bp_error *error) {
+    struct bp_report_settings *settings = to;
+    settings->lines = true;
+    return value ? bp_option_list(option, value, &settings->search, error) : 0;
 }
 
 static int store_positive(const struct bp_option *option, const char *value, void *to,
@@ -168,20 +201,22 @@ static int store_time(const struct bp_option *option, const char *value, void *t
                         option->name, value);
 }
 
-static int show(const struct bp_model *model, const struct bp_report_settings *settings,
+static int show(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                 FILE *out) {
+    const struct bp_model *model = analysis->model;
     struct bp_report_settings text = *settings;
     if (!text.top)
         text.top = DEFAULT_TOP;
     if (settings->json)
-        return bp_report_json(model, settings, out);
+        return bp_report_json(analysis, settings, out);
     if (settings->csv)
-        return bp_report_csv(model, settings, out);
+        return bp_report_csv(analysis, settings, out);
     if (settings->folded)
-        return bp_report_folded(model, out);
+        return bp_export_folded(model, out);
     if (settings->save)
-        return bp_report_all(model, settings, out);
-    return settings->tree ? bp_report_tree(model, &text, out) : bp_report_text(model, &text, out);
+        return bp_report_all(analysis, settings, out);
+    return settings->tree ? bp_report_tree(analysis, &text, out)
+                          : bp_report_text(analysis, &text, out);
 }
 
 /* "battprof_report_20251231_235959.txt": sorts by time, and no older report is overwritten. */
@@ -200,12 +235,17 @@ static void name_by_time(char *name, size_t size, const struct bp_report_setting
 static int report_one(const char *path, const struct bp_report_settings *settings,
                       const struct bp_rules *rules, FILE *out, struct bp_error *error) {
     struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
+    struct bp_analysis analysis;
     struct bp_destination destination;
     int result = -1;
-    if (model && bp_report_check_model(model, settings, error) == 0 &&
+    if (!model)
+        return -1;
+    bp_analysis_init(&analysis, model);
+    if (bp_report_check_model(model, settings, error) == 0 &&
         bp_destination_open(&destination, settings->output, out, error) == 0)
-        result = bp_destination_close(&destination, show(model, settings, destination.out),
+        result = bp_destination_close(&destination, show(&analysis, settings, destination.out),
                                       "the report", error);
+    bp_analysis_fini(&analysis);
     bp_model_free(model);
     return result;
 }
@@ -245,7 +285,11 @@ int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
         settings.output = name;
     }
     char *path = first < argc ? bp_copy_text(argv[first]) : choose_path(error);
-    int result = path ? report(path, &settings, stdout, error) : -1;
+    const char *old = first + 1 < argc ? argv[first + 1] : NULL;
+    int result = !path                   ? -1
+                 : bp_html_is_page(path) ? bp_page_read(path, &settings, error)
+                 : settings.html         ? bp_page_write(path, old, &settings, error)
+                                         : report(path, &settings, stdout, error);
     free(path);
     return result ? BP_FAILED : BP_FINE;
 }

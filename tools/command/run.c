@@ -1,71 +1,111 @@
 /* SPDX-License-Identifier: MIT
  *
  * `battprof run`: the target and all its children under libbattprof.so, then the report. Whatever
- * is wrong with the profiling — no library, no space, no rights — is said in one sentence and the
- * target runs all the same; only a mistyped command line keeps it from starting. Everything goes to
- * stderr: stdout is the target's.
+ * is wrong and can be mended — no library, no space, no rights, a mistake in the rules — is said
+ * before the target starts, and keeps it from starting: an hour of work must not end without its
+ * profile. With --keep-going it runs all the same. Everything goes to stderr: stdout is the
+ * target's.
  */
-#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "tools/commands.h"
-#include "tools/elf_probe.h"
-#include "tools/library.h"
-#include "tools/output.h"
-#include "tools/progress.h"
-#include "tools/report.h"
-#include "tools/rules.h"
-#include "tools/run_environment.h"
-#include "tools/session.h"
-#include "tools/target.h"
+#include "tools/base/invoked.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/command/commands.h"
+#include "tools/command/page.h"
+#include "tools/command/suggest.h"
+#include "tools/render/report.h"
+#include "tools/rules/rules.h"
+#include "tools/run/environment.h"
+#include "tools/run/library.h"
+#include "tools/run/output.h"
+#include "tools/run/progress.h"
+#include "tools/run/project.h"
+#include "tools/run/session.h"
+#include "tools/run/target.h"
+#include "tools/symbols/elf_probe.h"
 
 struct run {
     struct bp_run_settings settings;
     struct bp_run_environment environment;
     struct bp_target target;
     struct bp_probe probe;
-    char library[PATH_MAX];
-    char output[PATH_MAX];
-    char directory[PATH_MAX]; /* of this repetition; without any, `output` */
-    int worst;                /* status of the repetition that ended worst, as from wait(2) */
+    struct bp_library library;
+    char *output;
+    char *directory; /* of this repetition; without any, `output` */
+    char *project;
+    char *rules; /* to be kept in the profile, or NULL */
+    int worst;   /* status of the repetition that ended worst, as from wait(2) */
     struct bp_session session;
     bool profiled;
     uint64_t ended; /* ticks */
 };
 
-/* A rule file with a slip must not cost an hour of profiling: said before, left out after. */
-static void check_rules(struct run *run) {
-    struct bp_error error = {0};
-    if (!run->settings.rules)
-        return;
-    struct bp_rules *rules = bp_rules_new(run->settings.rules, &error);
-    if (!rules) {
-        bp_note("%s; the report will use the built-in rules", error.text);
-        run->settings.rules = NULL;
-    } else if (bp_run_environment_add_tasks(&run->environment, bp_rules_tasks(rules))) {
-        bp_note("%s: no room for its tasks beside those of the command line", run->settings.rules);
-    }
-    bp_rules_free(rules);
+/* Takes the trouble: an error of ours or, with --keep-going, a note with what happens `instead`. */
+static int refuse(const struct run *run, struct bp_error *trouble, const char *instead,
+                  struct bp_error *error) {
+    int result = 0;
+    if (run->settings.keep_going)
+        bp_note("%s; %s", trouble->text, instead);
+    else
+        result = bp_error_set(error, BP_RUN_FAILED, "%s. Nothing was run; with --keep-going %s",
+                              trouble->text, instead);
+    bp_error_fini(trouble);
+    return result;
 }
+
+static int check_rules(struct run *run, struct bp_error *error) {
+    struct bp_error trouble = {0};
+    if (!run->settings.rules)
+        return 0;
+    struct bp_rules *rules = bp_rules_new(run->settings.rules, &trouble);
+    if (rules && bp_run_environment_add_dsl(&run->environment, bp_rules_dsl(rules)))
+        bp_error_set(&trouble, BP_FAILED, "%s: no room for its dsl beside that of the command line",
+                     run->settings.rules);
+    if (rules)
+        run->rules = bp_rules_print(rules);
+    if (rules && bp_run_environment_add_tasks(&run->environment, bp_rules_tasks(rules)))
+        bp_error_set(&trouble, BP_FAILED,
+                     "%s: no room for its tasks beside those of the command "
+                     "line",
+                     run->settings.rules);
+    bp_rules_free(rules);
+    if (!bp_error_is_set(&trouble))
+        return 0;
+    run->settings.rules = NULL;
+    return refuse(run, &trouble, "the report uses the built-in rules", error);
+}
+
+#define UNPROFILED "the target runs unprofiled"
 
 static int prepare(struct run *run, struct bp_error *error) {
     const char *output = run->settings.output ? run->settings.output : BP_DEFAULT_OUTPUT;
-    if (bp_library_find(run->library, error) || bp_library_avoid_blanks(run->library, error))
-        return -1;
-    return bp_output_prepare(output, run->output, error);
+    run->project = bp_project_find();
+    if (bp_library_open(&run->library, error) == 0)
+        run->output = bp_output_prepare(output, error);
+    return run->output ? 0 : -1;
 }
 
 /* `number` is 0 if there is one run only. */
 static int prepare_run(struct run *run, unsigned number, struct bp_error *error) {
-    struct bp_session_about about = {run->directory, run->target.argv, run->probe.path,
-                                     run->environment.hooks};
-    snprintf(run->directory, sizeof run->directory, "%s", run->output);
-    if (number && bp_output_add_run(run->output, number, run->directory, error))
+    free(run->directory);
+    run->directory =
+        number ? bp_output_add_run(run->output, number, error) : bp_copy_text(run->output);
+    if (!run->directory)
         return -1;
+    struct bp_session_about about = {.directory = run->directory,
+                                     .command = run->target.argv,
+                                     .executable = bp_text_get(&run->probe.path),
+                                     .hooks = bp_text_get(&run->environment.hooks),
+                                     .project = run->project,
+                                     .rules = run->settings.rules ? run->rules : ""};
     if (bp_session_init(&run->session, &about, error))
         return -1;
-    bp_run_environment_profile(&run->environment, run->library, run->directory, run->session.path);
+    bp_run_environment_profile(&run->environment, bp_library_get(&run->library), run->directory,
+                               run->session.path);
     return 0;
 }
 
@@ -75,9 +115,7 @@ static bool check_program(const struct run *run) {
     enum bp_probe_kind kind = run->probe.kind;
     if (kind == BP_PROBE_FINE)
         return true;
-    if (kind == BP_PROBE_NOT_FOUND || kind == BP_PROBE_NOT_EXECUTABLE)
-        return false; /* exec is about to say so */
-    bp_note("%s %s%s", run->probe.program, bp_probe_reason(kind),
+    bp_note("%s %s%s", bp_text_get(&run->probe.program), bp_probe_reason(kind),
             kind == BP_PROBE_UNREADABLE ? "" : ". It runs unprofiled");
     return kind != BP_PROBE_32BIT && kind != BP_PROBE_MACHINE && kind != BP_PROBE_LIBC;
 }
@@ -89,7 +127,18 @@ static void explain_empty(const struct run *run) {
     else
         bp_note("nothing was recorded: no process loaded %s or could write to %s (sudo, env -i and "
                 "containers hide both); battprof doctor tests this machine",
-                run->library, run->directory);
+                bp_library_get(&run->library), run->directory);
+}
+
+/* A page that cannot be written does not change the target's status. */
+static void write_page(const struct run *run) {
+    struct bp_report_settings settings;
+    struct bp_error error = {0};
+    bp_report_defaults(&settings);
+    settings.rules = run->settings.rules;
+    settings.html = run->settings.html;
+    if (bp_page_write(run->directory, NULL, &settings, &error))
+        bp_error_print(&error);
 }
 
 static void report(struct run *run, unsigned running) {
@@ -98,6 +147,9 @@ static void report(struct run *run, unsigned running) {
         explain_empty(run);
         return;
     }
+    /* First: whoever reads the report may go away (| head), and this process with it. */
+    if (run->settings.html && !run->settings.repeat)
+        write_page(run);
     if (!run->settings.quiet && !run->settings.repeat &&
         bp_report_print(run->directory, run->settings.rules, stderr, &error))
         bp_error_print(&error);
@@ -167,7 +219,10 @@ static int run_all(struct run *run, struct bp_error *error) {
     struct bp_error trouble = {0};
     for (unsigned i = 1; i <= count; i++) {
         if (run->profiled && prepare_run(run, run->settings.repeat ? i : 0, &trouble)) {
-            bp_note("%s. The target runs unprofiled", trouble.text);
+            if (refuse(run, &trouble, UNPROFILED, error)) {
+                rmdir(run->output); /* nothing is in it, unless earlier runs are */
+                return -1;
+            }
             run->profiled = false;
             bp_run_environment_keep(&run->environment, run->environment.lasting);
         }
@@ -184,36 +239,52 @@ static int run_all(struct run *run, struct bp_error *error) {
     return 0;
 }
 
-static int start(struct run *run, char **command, struct bp_error *error) {
+static int start(struct run *run, const struct bp_typed *typed, struct bp_error *error) {
     struct bp_error trouble = {0};
-    run->target.argv = command;
+    run->target.argv = (char **)typed->words;
     run->target.environment = run->environment.assignment;
     if (bp_run_environment_init(&run->environment, &run->settings, error))
         return -1;
-    bp_probe_command(command[0], &run->probe);
-    check_rules(run);
+    bp_probe_command(typed->words[0], &run->probe);
+    if (bp_suggest_instead(&run->probe, typed, error) || check_rules(run, error))
+        return -1;
     if (check_program(run)) {
         run->profiled = prepare(run, &trouble) == 0;
-        if (!run->profiled)
-            bp_note("%s. The target runs unprofiled", trouble.text);
+        if (!run->profiled && refuse(run, &trouble, UNPROFILED, error))
+            return -1;
     }
     int result = run_all(run, error);
-    bp_library_unlink(run->library);
+    bp_library_close(&run->library);
     return result;
+}
+
+static void run_fini(struct run *run) {
+    bp_run_environment_fini(&run->environment);
+    bp_probe_fini(&run->probe);
+    free(run->output);
+    free(run->directory);
+    free(run->project);
+    free(run->rules);
+}
+
+static void end_before_start(void) {
+    exit(BP_RUN_FAILED);
 }
 
 int bp_cmd_run(int argc, char **argv, struct bp_error *error) {
     static struct run run; /* zero; too big for the stack's taste */
+    bp_memory_at_end("; nothing was run", end_before_start);
     int first = bp_options_parse(&bp_command_run, &run.settings, argc, argv, error);
     if (first == 0)
         return BP_FINE;
     if (first == argc)
-        bp_error_set(error, BP_USAGE, "run: no command; try: battprof run -- ./run_batt");
-    if (first < 0 || first == argc || start(&run, argv + first, error)) {
+        bp_error_set(error, BP_USAGE, "run: no command; try:\n%s run -- ./run_batt", bp_invoked());
+    struct bp_typed typed = {argv + 1, argv + first};
+    if (first < 0 || first == argc || start(&run, &typed, error)) {
         if (error->status < BP_RUN_FAILED) /* less would pass for the target's own */
             error->status = BP_RUN_FAILED;
         return error->status;
     }
-    bp_run_environment_keep(&run.environment, 0);
+    run_fini(&run);
     return bp_target_leave(&run.target);
 }

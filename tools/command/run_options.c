@@ -2,10 +2,9 @@
  *
  * The options of `battprof run`.
  */
-#include "tools/run_settings.h"
-
-#include "tools/commands.h"
-#include "tools/output.h"
+#include "tools/command/commands.h"
+#include "tools/run/output.h"
+#include "tools/run/settings.h"
 
 #define SETTING(member) offsetof(struct bp_run_settings, member)
 
@@ -14,21 +13,31 @@ static const struct bp_option options[] = {
      "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); one that is there is kept as "
      "DIR.old",
      bp_option_text, SETTING(output)},
+    {"dsl", 0, "PATTERN",
+     "what is yours: measure every call of these functions and count them as DSL. A Python module "
+     "or package, a script or file, a library or executable, or functions of one: mypkg, __main__, "
+     "./src/run.py, libfoo, 'mypkg.solvers:solve_*', 'libfoo:sym*' (default dsl and libdsl*); may "
+     "be repeated",
+     bp_option_list, SETTING(dsl)},
     {"hook", 0, "PATTERN",
-     "also intercept the exported functions of libraries that match, as 'lib*.so*', or single "
-     "functions, as 'lib.so:sym*'; may be repeated",
+     "for experts: also intercept the exported functions of libraries that match, as 'lib*.so*', "
+     "or single functions, as 'lib.so:sym*', without making them DSL; may be repeated",
      bp_option_list, SETTING(hooks)},
     {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
      SETTING(no_wait)},
     {"python", 0, "GLOB",
-     "measure the functions of the Python modules that match (default dsl); none: no Python "
-     "functions; may be repeated",
+     "for experts: measure the functions of the Python modules whose names match, as DSL; none: no "
+     "Python functions; may be repeated",
      bp_option_list, SETTING(python)},
     {"python-all", 0, NULL, "measure every Python function", bp_option_flag, SETTING(python_all)},
     {"count", 0, "PATTERN",
-     "also measure every call of these functions, without making them DSL: 'logging:*', "
-     "'json.*:dump*' of Python modules, 'libm.so*:sin*' of libraries; may be repeated",
+     "for experts: also measure every call of these functions, without making them DSL: "
+     "'logging:*', 'json.*:dump*' of Python modules, 'libm.so*:sin*' of libraries; may be repeated",
      bp_option_list, SETTING(count)},
+    {"lines", 0, "PATTERN",
+     "count every line of these Python functions and of what is nested in them, and measure its "
+     "time: 'dsl:index', 'dsl:Grid.*'; may be repeated",
+     bp_option_list, SETTING(lines)},
     {"task", 0, "FUNCTION",
      "a call of this function is a task, told apart by an argument: 'batt', 'batt(task_id)', "
      "'libbatt.so:batt(1)', 'nvtx:task *'; none: no tasks; may be repeated",
@@ -42,6 +51,8 @@ static const struct bp_option options[] = {
      bp_option_list, SETTING(generators)},
     {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
      SETTING(progress)},
+    {"html", 0, "FILE", "also write the report as a page to look at", bp_option_text,
+     SETTING(html)},
     {"rate", 0, "N",
      "look N times a second of its CPU time at what each thread is doing (default 200)",
      bp_option_number, SETTING(rate)},
@@ -60,6 +71,10 @@ static const struct bp_option options[] = {
      bp_option_flag, SETTING(check_transfers)},
     {"rules", 0, "FILE", "categories and groups for the report from FILE (JSON)", bp_option_text,
      SETTING(rules)},
+    {"keep-going", 0, NULL,
+     "run COMMAND unprofiled if the profile cannot be written, with the built-in rules if FILE has "
+     "a mistake",
+     bp_option_flag, SETTING(keep_going)},
     {"quiet", 'q', NULL, "print no report", bp_option_flag, SETTING(quiet)},
     {"repeat", 0, "N",
      "run COMMAND N times, into DIR/1 to DIR/N; the report shows means and how far they move",
@@ -75,9 +90,11 @@ const struct bp_command bp_command_run = {
              "not be started.",
     .next = "Examples:\n"
             "  battprof run -- ./run_batt -c 100\n"
+            "  battprof run --dsl solvers --dsl libgrid -- python run_batt.py\n"
+            "  battprof run --dsl 'solvers:solve_*' -- python run_batt.py\n"
             "  battprof run --hook 'libjansson.so*' -o first -- ./run_batt\n"
-            "  battprof run --python 'dsl' --python 'solvers.*' -- python run_batt.py\n"
             "  battprof run --count 'logging:*' --count 'json.*' -- python run_batt.py\n"
+            "  battprof run --lines 'dsl:index' -- python run_batt.py\n"
             "Next: battprof report",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),

@@ -4,12 +4,12 @@
  * the error set. What a file lacks is a part of trace->missing, not an error, as long as something
  * is left to show.
  */
-#ifndef BP_TOOLS_IMPORT_H
-#define BP_TOOLS_IMPORT_H
+#ifndef BP_TOOLS_IMPORT_IMPORT_H
+#define BP_TOOLS_IMPORT_IMPORT_H
 
 #include <jansson.h>
 
-#include "tools/trace.h"
+#include "tools/import/trace.h"
 
 /* An SQLite export of Nsight Systems. */
 int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *error);

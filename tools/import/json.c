@@ -12,13 +12,12 @@
 
 #include <zlib.h>
 
-#include "tools/import.h"
-#include "tools/memory.h"
+#include "tools/base/memory.h"
+#include "tools/import/import.h"
 
 /* Where a compressed stream is damaged, what is asked for at once is lost. */
 #define BUFFER (1u << 14)
-/* One value. Events have some hundred bytes; a quote that is missing would swallow the file. Only
- * the pages that are used cost memory. */
+/* One value. Events have some hundred bytes; a quote that is missing would swallow the file. */
 #define LARGEST ((size_t)64 << 20)
 #define END (-1)
 
@@ -34,6 +33,7 @@ struct reader {
     uint64_t good; /* the end of the last event */
     char *piece;   /* the text of one value */
     size_t size;
+    size_t room;
     bool damaged; /* the compressed stream is */
     bool found;   /* the list of events is there */
     uint64_t events;
@@ -87,6 +87,10 @@ static bool skip(struct reader *reader, char wanted) {
 }
 
 static void keep(struct reader *reader, int c) {
+    if (reader->size == reader->room) {
+        reader->room = reader->room ? 2 * reader->room : BUFFER;
+        reader->piece = bp_resize(reader->piece, reader->room, 1);
+    }
     reader->piece[reader->size++] = (char)c;
 }
 
@@ -278,7 +282,6 @@ int bp_import_json(struct bp_trace *trace, const char *path, bp_import_fn *take,
     if (!reader.file)
         return bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
     reader.buffer = bp_alloc(BUFFER, 1);
-    reader.piece = bp_alloc(LARGEST + 2, 1);
     int result = judge(&reader, take_file(&reader), trace, path, error);
     gzclose(reader.file);
     free(reader.buffer);

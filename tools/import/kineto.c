@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/import.h"
-#include "tools/memory.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/import/import.h"
 
 /* The name of a thread, or of a process (tid 0). Events of what it names may come later. */
 struct label {
@@ -82,22 +82,22 @@ static void cut_end(char *text, const char *end) {
         text[length - strlen(end)] = 0;
 }
 
-/* "lib/dsl.py" is module dsl, as is "lib/dsl/__init__.py", and on Windows with backslashes. */
-static void name_module(const char *file, char *module, size_t size) {
-    char path[1024];
-    snprintf(path, sizeof(path), "%s", file);
+/* "lib/dsl.py" is module dsl, as is "lib/dsl/__init__.py", and on Windows with backslashes.
+ * A new text. */
+static char *name_module(const char *file) {
+    char *path = bp_copy_text(file);
     for (char *c = path; *c; c++)
         *c = *c == '\\' ? '/' : *c;
     cut_end(path, "/__init__.py");
     cut_end(path, ".py");
-    snprintf(module, size, "%.*s", (int)size - 1, bp_base_name(path));
+    char *module = bp_copy_text(bp_base_name(path));
+    free(path);
+    return module;
 }
 
 /* "dsl.py(17): objects" is function objects of module dsl; "<built-in function len>" has no file.
  */
 static uint32_t python_func(struct bp_trace *trace, const char *name) {
-    char file[1024];
-    char module[256];
     const char *close = strstr(name, "): ");
     const char *open = close;
     while (open && open > name && *open != '(')
@@ -106,11 +106,14 @@ static uint32_t python_func(struct bp_trace *trace, const char *name) {
         struct bp_trace_func func = {(char *)name, "", "", "", 0, BP_FUNC_CALL, 0};
         return bp_trace_func(trace, &func);
     }
-    snprintf(file, sizeof(file), "%.*s", (int)(open - name), name);
-    name_module(file, module, sizeof(module));
+    char *file = bp_make_text("%.*s", (int)(open - name), name);
+    char *module = name_module(file);
     struct bp_trace_func func = {(char *)close + 3,        "",           file,          module,
                                  (uint32_t)atoi(open + 1), BP_FUNC_CALL, BP_FUNC_PYTHON};
-    return bp_trace_func(trace, &func);
+    uint32_t number = bp_trace_func(trace, &func);
+    free(module);
+    free(file);
+    return number;
 }
 
 static void take_frame(struct kineto *kineto, const json_t *event, uint64_t start, uint64_t end,
@@ -255,10 +258,10 @@ static void name_all(struct kineto *kineto) {
     for (uint32_t i = 0; i < kineto->label_count; i++) {
         struct label *label = &kineto->labels[i];
         int64_t key[2] = {label->pid, label->tid};
-        uint32_t thread = bp_table_get(&trace->thread_table, key, sizeof(key));
+        uint32_t thread = bp_keys_get(&trace->thread_table, key, sizeof(key));
         if (label->tid == 0 && label->pid == kineto->pid)
             snprintf(trace->executable, sizeof(trace->executable), "%s", label->name);
-        else if (label->tid != 0 && thread != BP_TABLE_NONE)
+        else if (label->tid != 0 && thread != BP_KEYS_NONE)
             snprintf(trace->threads[thread].name, sizeof(trace->threads[thread].name), "%s",
                      label->name);
         free(label->name);

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/import.h"
-#include "tools/memory.h"
-#include "tools/sqlite.h"
+#include "tools/base/memory.h"
+#include "tools/import/import.h"
+#include "tools/import/sqlite.h"
 
 static const struct bp_sqlite *sqlite;
 
 struct nsys {
     struct bp_trace *trace;
     sqlite3 *database;
-    struct bp_table devices; /* (process, its number of the device) */
+    struct bp_keys devices; /* (process, its number of the device) */
     uint32_t *device_numbers;
     uint32_t device_count;
     uint64_t host_copies;    /* host to host: no device in it */
@@ -99,10 +99,10 @@ static void each(struct nsys *nsys, const char *table, const char *query, row_fn
     sqlite->finalize(row);
 }
 
-/* A thread that was met already, else BP_TABLE_NONE. */
+/* A thread that was met already, else BP_KEYS_NONE. */
 static uint32_t find_thread(struct nsys *nsys, uint64_t global) {
     int64_t key[2] = {process_of(global), thread_of(global)};
-    return bp_table_get(&nsys->trace->thread_table, key, sizeof(key));
+    return bp_keys_get(&nsys->trace->thread_table, key, sizeof(key));
 }
 
 static uint32_t put_thread(struct nsys *nsys, uint64_t global) {
@@ -172,7 +172,7 @@ static uint16_t os_call_kind(const char *name) {
 static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
     uint32_t thread = find_thread(nsys, global_id(row, 2));
     const char *name = text(row, 3);
-    if (thread == BP_TABLE_NONE)
+    if (thread == BP_KEYS_NONE)
         return;
     struct bp_trace_func func = {(char *)name, "libc", "", "", 0, os_call_kind(name), 0};
     add_frame(nsys, row,
@@ -182,13 +182,13 @@ static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
 /* Processes number the devices that they may use from 0 on (CUDA_VISIBLE_DEVICES). */
 static uint32_t device_of(struct nsys *nsys, uint32_t process, uint32_t number) {
     uint32_t key[2] = {process, number};
-    uint32_t found = bp_table_get(&nsys->devices, key, sizeof(key));
-    return found == BP_TABLE_NONE ? number : nsys->device_numbers[found];
+    uint32_t found = bp_keys_get(&nsys->devices, key, sizeof(key));
+    return found == BP_KEYS_NONE ? number : nsys->device_numbers[found];
 }
 
 static void take_device_number(struct nsys *nsys, sqlite3_stmt *row) {
     uint32_t key[2] = {(uint32_t)number(row, 0), (uint32_t)number(row, 1)};
-    if (bp_table_put(&nsys->devices, key, sizeof(key)) == nsys->device_count)
+    if (bp_keys_put(&nsys->devices, key, sizeof(key)) == nsys->device_count)
         *BP_APPEND(nsys->device_numbers, nsys->device_count) = (uint32_t)number(row, 2);
 }
 
@@ -267,7 +267,7 @@ static void take_device(struct nsys *nsys, sqlite3_stmt *row) {
 
 static void take_thread_name(struct nsys *nsys, sqlite3_stmt *row) {
     uint32_t thread = find_thread(nsys, global_id(row, 0));
-    if (thread != BP_TABLE_NONE)
+    if (thread != BP_KEYS_NONE)
         snprintf(nsys->trace->threads[thread].name, sizeof(nsys->trace->threads[thread].name), "%s",
                  text(row, 1));
 }
@@ -409,7 +409,7 @@ int bp_import_nsys(struct bp_trace *trace, const char *path, struct bp_error *er
     else
         result = bp_error_set(error, BP_FAILED, "%s: %s", path, problem(&nsys));
     sqlite->close(nsys.database);
-    bp_table_fini(&nsys.devices);
+    bp_keys_fini(&nsys.devices);
     free(nsys.device_numbers);
     return result;
 }

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/sqlite.h"
+#include "tools/import/sqlite.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
-#define LIBRARY "libsqlite3.so.0"
+#ifdef BP_STATIC
+
+const struct bp_sqlite *bp_sqlite_get(struct bp_error *error) {
+    static const struct bp_sqlite sqlite = {
+#    define FUNCTION(name) sqlite3_##name,
+#    include "tools/import/sqlite.def"
+#    undef FUNCTION
+    };
+    (void)error;
+    return &sqlite;
+}
+
+#else
+
+#    define LIBRARY "libsqlite3.so.0"
 
 static struct bp_sqlite sqlite;
 
@@ -13,9 +27,9 @@ static const struct {
     size_t place;
 } functions[] = {
 /* clang-format off */
-#define FUNCTION(name) {"sqlite3_" #name, offsetof(struct bp_sqlite, name)},
-#include "tools/sqlite.def"
-#undef FUNCTION
+#    define FUNCTION(name) {"sqlite3_" #name, offsetof(struct bp_sqlite, name)},
+#    include "tools/import/sqlite.def"
+#    undef FUNCTION
     /* clang-format on */
 };
 
@@ -32,3 +46,5 @@ const struct bp_sqlite *bp_sqlite_get(struct bp_error *error) {
     bp_error_set(error, BP_FAILED, "%s; install SQLite (Debian: libsqlite3-0)", dlerror());
     return NULL;
 }
+
+#endif

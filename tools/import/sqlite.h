@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * SQLite, opened when a database is to be read and not before: as a dependency of the command it
- * took half a millisecond of every `battprof run`.
+ * took half a millisecond of every `battprof run`. A static command has it inside.
  */
-#ifndef BP_TOOLS_SQLITE_H
-#define BP_TOOLS_SQLITE_H
+#ifndef BP_TOOLS_IMPORT_SQLITE_H
+#define BP_TOOLS_IMPORT_SQLITE_H
 
 #include <sqlite3.h>
 
-#include "tools/error.h"
+#include "tools/base/error.h"
 
 struct bp_sqlite {
 #define FUNCTION(name) __typeof__(sqlite3_##name) *name;
-#include "tools/sqlite.def"
+#include "tools/import/sqlite.def"
 #undef FUNCTION
 };
 

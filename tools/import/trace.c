@@ -2,7 +2,9 @@
  *
  * Filling a trace: functions, threads and names are numbered as they come.
  */
-#include "tools/trace.h"
+#include "tools/import/trace.h"
+
+#include "tools/base/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 void bp_trace_init(struct bp_trace *trace) {
     *trace = (struct bp_trace){.start = UINT64_MAX};
@@ -41,17 +43,16 @@ void bp_trace_fini(struct bp_trace *trace) {
     free(trace->sums.kernels);
     free(trace->sums.splits);
     free(trace->sums.waits);
-    bp_table_fini(&trace->func_table);
-    bp_table_fini(&trace->thread_table);
-    bp_table_fini(&trace->name_table);
+    bp_keys_fini(&trace->func_table);
+    bp_keys_fini(&trace->thread_table);
+    bp_keys_fini(&trace->name_table);
 }
 
 uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func) {
-    char key[4096];
-    int length =
-        snprintf(key, sizeof(key), "%u:%u:%u:%.200s:%.200s:%.1000s:%.2000s", func->kind,
-                 func->flags, func->line, func->library, func->module, func->file, func->name);
-    uint32_t number = bp_table_put(&trace->func_table, key, (size_t)length);
+    char *key = bp_make_text("%u:%u:%u:%s:%s:%s:%s", func->kind, func->flags, func->line,
+                             func->library, func->module, func->file, func->name);
+    uint32_t number = bp_keys_put(&trace->func_table, key, strlen(key));
+    free(key);
     if (number < trace->func_count)
         return number;
     struct bp_trace_func *fresh = BP_APPEND(trace->funcs, trace->func_count);
@@ -64,24 +65,25 @@ uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func)
 }
 
 uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name) {
-    char plain[512];
     bool runtime = strncmp(name, "cuda", 4) == 0;
     const char *library = runtime                        ? "libcudart"
                           : strncmp(name, "hip", 3) == 0 ? "libamdhip64"
                                                          : "libcuda";
-    snprintf(plain, sizeof(plain), "%s", name);
+    char *plain = bp_copy_text(name);
     char *version = strstr(plain, "_v");
     size_t digits = version ? strspn(version + 2, "0123456789") : 0;
     /* cuMemcpyHtoD_v2 is the driver's own name, cudaMemcpy_v3020 that of a CUPTI callback. */
     if (runtime && digits >= 4 && version[2 + digits] == 0)
         *version = 0;
     struct bp_trace_func func = {plain, (char *)library, "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
-    return bp_trace_func(trace, &func);
+    uint32_t number = bp_trace_func(trace, &func);
+    free(plain);
+    return number;
 }
 
 uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid) {
     int64_t key[2] = {process, tid};
-    uint32_t number = bp_table_put(&trace->thread_table, key, sizeof(key));
+    uint32_t number = bp_keys_put(&trace->thread_table, key, sizeof(key));
     if (number < trace->thread_count)
         return number;
     struct bp_trace_thread *fresh = BP_APPEND(trace->threads, trace->thread_count);
@@ -93,7 +95,7 @@ uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid) {
 }
 
 uint32_t bp_trace_name(struct bp_trace *trace, const char *name) {
-    uint32_t number = bp_table_put(&trace->name_table, name, strlen(name));
+    uint32_t number = bp_keys_put(&trace->name_table, name, strlen(name));
     if (number == trace->name_count)
         *BP_APPEND(trace->names, trace->name_count) = bp_copy_text(name);
     return number;

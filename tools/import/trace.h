@@ -4,16 +4,16 @@
  * itself. Readers of foreign files (import_*.c) fill it; bp_trace_write turns it into what a target
  * would have recorded: calling contexts with sums. Times are nanoseconds on any one clock.
  */
-#ifndef BP_TOOLS_TRACE_H
-#define BP_TOOLS_TRACE_H
+#ifndef BP_TOOLS_IMPORT_TRACE_H
+#define BP_TOOLS_IMPORT_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cuda/attribute.h"
 #include "profile/format.h"
-#include "tools/error.h"
-#include "tools/table.h"
+#include "tools/base/error.h"
+#include "tools/base/keys.h"
 
 /* A function; texts are copied when it is added. */
 struct bp_trace_func {
@@ -96,9 +96,9 @@ struct bp_trace {
     uint32_t thread_count;
     uint32_t device_count;
     uint32_t name_count;
-    struct bp_table func_table;
-    struct bp_table thread_table;
-    struct bp_table name_table;
+    struct bp_keys func_table;
+    struct bp_keys thread_table;
+    struct bp_keys name_table;
     uint64_t start; /* of all that is in it */
     uint64_t end;
     uint64_t realtime; /* of `start`, 0 if unknown */

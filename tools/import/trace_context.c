@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/trace.h"
+#include "tools/base/memory.h"
+#include "tools/import/trace.h"
 
 struct open_frame {
     struct bp_trace_frame *frame;
@@ -25,7 +25,7 @@ struct placer {
     struct bp_trace *trace;
     struct bp_trace_thread *thread;
     uint32_t thread_number;
-    struct bp_table edges; /* (parent node, function) */
+    struct bp_keys edges; /* (parent node, function) */
     struct open_frame *stack;
     uint32_t depth;
     uint64_t top_time; /* of frames directly below the root */
@@ -56,7 +56,7 @@ static uint32_t new_node(struct bp_trace_thread *thread, uint32_t parent, uint32
 
 static uint32_t get_node(struct placer *placer, uint32_t parent, uint32_t func) {
     uint32_t key[2] = {parent, func};
-    uint32_t number = bp_table_put(&placer->edges, key, sizeof(key)) + 1;
+    uint32_t number = bp_keys_put(&placer->edges, key, sizeof(key)) + 1;
     if (number == placer->thread->node_count)
         new_node(placer->thread, parent, func);
     return number;
@@ -164,7 +164,7 @@ static void place_thread(struct placer *placer, struct bp_trace_frame *frames, u
     uint64_t lifetime = thread->end - thread->start;
     thread->nodes[0].self = lifetime > placer->top_time ? lifetime - placer->top_time : 0;
     free(placer->stack);
-    bp_table_fini(&placer->edges);
+    bp_keys_fini(&placer->edges);
 }
 
 void bp_trace_place_frames(struct bp_trace *trace) {
@@ -179,6 +179,6 @@ void bp_trace_place_frames(struct bp_trace *trace) {
         uint32_t first = at;
         while (at < trace->frame_count && trace->frames[at].thread == i)
             at++;
-        place_thread(&placer, trace->frames + first, at - first);
+        place_thread(&placer, at > first ? &trace->frames[first] : NULL, at - first);
     }
 }

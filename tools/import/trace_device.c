@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/trace.h"
+#include "tools/base/memory.h"
+#include "tools/import/trace.h"
 
 struct attribution {
     struct bp_trace *trace;
-    struct bp_table processes; /* that are attributed */
-    struct bp_table calls;     /* (process, correlation) */
-    uint32_t *call_frames;     /* by number in `calls`: index of the frame */
-    struct bp_table transfers; /* the keys of bp_transfer, up to `flags` */
-    struct bp_table kernels;   /* (name, thread, node, device) */
-    struct bp_table splits;    /* (thread, node) */
-    struct bp_table waits;     /* (thread, node, launching thread, launching node) */
+    struct bp_keys processes; /* that are attributed */
+    struct bp_keys calls;     /* (process, correlation) */
+    uint32_t *call_frames;    /* by number in `calls`: index of the frame */
+    uint32_t *asked;          /* by frame: the transfer that it asked for, and one more; 0: none */
+    struct bp_keys transfers; /* the keys of bp_transfer, up to `flags` */
+    struct bp_keys kernels;   /* (name, thread, node, device) */
+    struct bp_keys splits;    /* (thread, node) */
+    struct bp_keys waits;     /* (thread, node, launching thread, launching node) */
     struct bp_call_interval *intervals;
     struct bp_work_interval *works;
     uint32_t interval_count;
@@ -34,8 +35,8 @@ static void collect_calls(struct attribution *attribution) {
     for (uint32_t i = trace->frame_count; i-- > 0;) {
         const struct bp_trace_frame *frame = &trace->frames[i];
         if (is_cuda(trace, frame))
-            attribution->intervals[attribution->interval_count++] =
-                (struct bp_call_interval){frame->start, frame->end, frame->thread, frame->node};
+            attribution->intervals[attribution->interval_count++] = (struct bp_call_interval){
+                frame->start, frame->end, frame->thread, frame->node, i, 0};
     }
     for (uint32_t i = 0; i < trace->frame_count; i++) {
         const struct bp_trace_frame *frame = &trace->frames[i];
@@ -43,7 +44,7 @@ static void collect_calls(struct attribution *attribution) {
             continue;
         uint64_t key[2] = {(uint64_t)trace->threads[frame->thread].process, frame->correlation};
         uint32_t known = attribution->calls.count;
-        if (frame->correlation && bp_table_put(&attribution->calls, key, sizeof(key)) == known)
+        if (frame->correlation && bp_keys_put(&attribution->calls, key, sizeof(key)) == known)
             attribution->call_frames[known] = i;
     }
 }
@@ -51,8 +52,8 @@ static void collect_calls(struct attribution *attribution) {
 static const struct bp_trace_frame *find_call(const struct attribution *attribution,
                                               const struct bp_trace_work *work) {
     uint64_t key[2] = {(uint64_t)(int32_t)work->process, work->correlation};
-    uint32_t number = bp_table_get(&attribution->calls, key, sizeof(key));
-    if (work->correlation == 0 || number == BP_TABLE_NONE)
+    uint32_t number = bp_keys_get(&attribution->calls, key, sizeof(key));
+    if (work->correlation == 0 || number == BP_KEYS_NONE)
         return NULL;
     return &attribution->trace->frames[attribution->call_frames[number]];
 }
@@ -96,7 +97,7 @@ static uint32_t add_transfer(struct attribution *attribution, const struct bp_tr
                                        : 0),
     };
     uint32_t number =
-        bp_table_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));
+        bp_keys_put(&attribution->transfers, &key, offsetof(struct bp_transfer, count));
     if (number == sums->transfer_count)
         *BP_APPEND(sums->transfers, sums->transfer_count) = key;
     add_copy(&sums->transfers[number], work);
@@ -112,7 +113,7 @@ static uint32_t add_kernel(struct attribution *attribution, const struct bp_trac
         .node = call ? call->node : BP_NO_NODE,
         .device = work->device,
     };
-    uint32_t number = bp_table_put(&attribution->kernels, &key, offsetof(struct bp_kernel, count));
+    uint32_t number = bp_keys_put(&attribution->kernels, &key, offsetof(struct bp_kernel, count));
     if (number == sums->kernel_count)
         *BP_APPEND(sums->kernels, sums->kernel_count) = key;
     struct bp_kernel *kernel = &sums->kernels[number];
@@ -121,6 +122,25 @@ static uint32_t add_kernel(struct attribution *attribution, const struct bp_trac
     kernel->device_time += time;
     widen(time, kernel->count, &kernel->min, &kernel->max);
     return number;
+}
+
+/* Of nested calls with one correlation the inner one has the time, the outer one the work. */
+static void pass_to_inner(struct attribution *attribution) {
+    const struct bp_trace *trace = attribution->trace;
+    for (uint32_t i = 0; i < trace->frame_count; i++) {
+        const struct bp_trace_frame *frame = &trace->frames[i];
+        uint64_t key[2] = {(uint64_t)trace->threads[frame->thread].process, frame->correlation};
+        uint32_t number = frame->correlation && is_cuda(trace, frame)
+                              ? bp_keys_get(&attribution->calls, key, sizeof(key))
+                              : BP_KEYS_NONE;
+        if (number != BP_KEYS_NONE)
+            attribution->asked[i] = attribution->asked[attribution->call_frames[number]];
+    }
+}
+
+/* A graph has many works, and no copy is its call's alone. */
+static bool is_copy_call(const struct bp_trace *trace, const struct bp_trace_frame *call) {
+    return !strstr(trace->funcs[call->func].name, "Graph");
 }
 
 static void collect_works(struct attribution *attribution) {
@@ -142,13 +162,15 @@ static void collect_works(struct attribution *attribution) {
             .owner = work->kernel ? add_kernel(attribution, work, call)
                                   : add_transfer(attribution, work, call),
         };
+        if (call && !work->kernel && is_copy_call(trace, call))
+            attribution->asked[call - trace->frames] = attribution->works[i].owner + 1;
     }
 }
 
 static struct bp_split *get_split(struct attribution *attribution, uint32_t thread, uint32_t node) {
     struct bp_trace_sums *sums = &attribution->trace->sums;
     uint32_t key[2] = {thread, node};
-    uint32_t number = bp_table_put(&attribution->splits, key, sizeof(key));
+    uint32_t number = bp_keys_put(&attribution->splits, key, sizeof(key));
     if (number == sums->split_count) {
         struct bp_split *fresh = BP_APPEND(sums->splits, sums->split_count);
         fresh->thread = thread;
@@ -161,12 +183,22 @@ static void add_wait(struct attribution *attribution, const struct bp_charge *ch
     struct bp_trace_sums *sums = &attribution->trace->sums;
     struct bp_kernel *kernel = &sums->kernels[charge->owner];
     uint32_t key[4] = {charge->thread, charge->node, kernel->thread, kernel->node};
-    uint32_t number = bp_table_put(&attribution->waits, key, sizeof(key));
+    uint32_t number = bp_keys_put(&attribution->waits, key, sizeof(key));
     if (number == sums->wait_count)
         *BP_APPEND(sums->waits, sums->wait_count) =
             (struct bp_wait){key[0], key[1], key[2], key[3], 0, 0};
     sums->waits[number].time += charge->time;
     kernel->wait += charge->time;
+}
+
+static void charge_copy(struct attribution *attribution, const struct bp_charge *charge) {
+    uint32_t asked = attribution->asked[charge->mark];
+    if (!asked)
+        return;
+    struct bp_transfer *transfer = &attribution->trace->sums.transfers[asked - 1];
+    transfer->call_time += charge->time;
+    transfer->call_moving += charge->kind == BP_CHARGE_TRANSFER ? charge->time : 0;
+    transfer->call_wait += charge->kind == BP_CHARGE_WAIT ? charge->time : 0;
 }
 
 static void take_charge(void *data, const struct bp_charge *charge) {
@@ -176,6 +208,7 @@ static void take_charge(void *data, const struct bp_charge *charge) {
         transfers[charge->owner].hidden += charge->time;
         return;
     }
+    charge_copy(attribution, charge);
     struct bp_split *split = get_split(attribution, charge->thread, charge->node);
     split->time += charge->time;
     if (charge->kind == BP_CHARGE_TRANSFER) {
@@ -197,7 +230,7 @@ static void ignore_charge(void *data, const struct bp_charge *charge) {
 static void attribute_process(struct attribution *attribution, int32_t process, void *memory) {
     struct bp_trace *trace = attribution->trace;
     uint32_t known = attribution->processes.count;
-    if (bp_table_put(&attribution->processes, &process, sizeof(process)) < known)
+    if (bp_keys_put(&attribution->processes, &process, sizeof(process)) < known)
         return;
     struct bp_call_interval *calls = bp_alloc(attribution->interval_count, sizeof(*calls));
     struct bp_work_interval *works = bp_alloc(trace->work_count, sizeof(*works));
@@ -231,21 +264,24 @@ static void attribute_all(struct attribution *attribution) {
 void bp_trace_attribute(struct bp_trace *trace) {
     struct attribution attribution = {.trace = trace};
     attribution.call_frames = bp_alloc(trace->frame_count, sizeof(uint32_t));
+    attribution.asked = bp_alloc(trace->frame_count, sizeof(uint32_t));
     attribution.intervals = bp_alloc(trace->frame_count, sizeof(*attribution.intervals));
     attribution.works = bp_alloc(trace->work_count, sizeof(*attribution.works));
     collect_calls(&attribution);
     collect_works(&attribution);
+    pass_to_inner(&attribution);
     attribute_all(&attribution);
     for (uint32_t i = 0; i < attribution.interval_count; i++)
         get_split(&attribution, attribution.intervals[i].thread, attribution.intervals[i].node)
             ->calls++;
     free(attribution.call_frames);
+    free(attribution.asked);
     free(attribution.intervals);
     free(attribution.works);
-    bp_table_fini(&attribution.processes);
-    bp_table_fini(&attribution.calls);
-    bp_table_fini(&attribution.transfers);
-    bp_table_fini(&attribution.kernels);
-    bp_table_fini(&attribution.splits);
-    bp_table_fini(&attribution.waits);
+    bp_keys_fini(&attribution.processes);
+    bp_keys_fini(&attribution.calls);
+    bp_keys_fini(&attribution.transfers);
+    bp_keys_fini(&attribution.kernels);
+    bp_keys_fini(&attribution.splits);
+    bp_keys_fini(&attribution.waits);
 }

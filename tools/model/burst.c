@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/base/memory.h"
+#include "tools/model/internal.h"
 
 /* Shorter than any time slice: interrupts stay below it. */
 #define SHORTEST_BURST_S 0.0005

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/symbols.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/model/internal.h"
+#include "tools/symbols/symbols.h"
 
 /* A context of a process, resolved. */
 struct place {
@@ -135,13 +135,13 @@ struct bp_node_split bp_model_divide(const struct bp_thread_work *work, uint32_t
 
 static uint32_t put_device(struct devices *devices, uint32_t index, const char *name) {
     struct bp_model *model = devices->model;
-    for (uint32_t i = 0; i < model->device_count; i++)
-        if (model->devices[i].index == index && strcmp(model->devices[i].name, name) == 0)
+    for (uint32_t i = 0; i < model->cuda.device_count; i++)
+        if (model->cuda.devices[i].index == index && strcmp(model->cuda.devices[i].name, name) == 0)
             return i;
-    struct bp_model_device *fresh = BP_PLACE(model->devices, model->device_count);
+    struct bp_model_device *fresh = BP_PLACE(model->cuda.devices, model->cuda.device_count);
     fresh->index = index;
     fresh->name = name;
-    return model->device_count++;
+    return model->cuda.device_count++;
 }
 
 /* Of the process: that of a record, named in its list of devices or not. */
@@ -178,7 +178,7 @@ static bool is_first_on_machine(const struct devices *devices, uint32_t index) {
 static void add_device(struct devices *devices, const struct bp_device *from) {
     double tick_s = devices->process->tick_s;
     uint32_t number = find_device(devices, from->index);
-    struct bp_model_device *device = &devices->model->devices[number];
+    struct bp_model_device *device = &devices->model->cuda.devices[number];
     device->simulated |= from->flags & BP_DEVICE_SIMULATED;
     device->kernels_unknown |= has_unseen_kernels(devices->process->profile);
     device->processes += from->busy > 0;
@@ -211,15 +211,38 @@ static struct bp_model_transfer *put_transfer(struct devices *devices,
         .flags = from->flags,
     };
     uint32_t number =
-        bp_table_put(&model->work->transfer_table, &key, offsetof(struct bp_model_transfer, count));
-    if (number == model->transfer_count)
-        *BP_APPEND(model->transfers, model->transfer_count) = key;
-    return &model->transfers[number];
+        bp_keys_put(&model->work->transfer_table, &key, offsetof(struct bp_model_transfer, count));
+    if (number == model->cuda.transfer_count)
+        *BP_APPEND(model->cuda.transfers, model->cuda.transfer_count) = key;
+    return &model->cuda.transfers[number];
+}
+
+/* The context that made it, where that is known. The process's threads are the latest. */
+static void add_bytes(const struct devices *devices, const struct bp_transfer *from) {
+    const struct bp_profile *profile = devices->process->profile;
+    struct place place = find_place(profile, from->thread, from->node);
+    struct bp_model *model = devices->model;
+    uint32_t process = (uint32_t)(devices->process - model->processes);
+    for (uint32_t i = model->thread_count; i-- > 0 && model->threads[i].process == process;)
+        if (model->threads[i].source == place.thread)
+            model->threads[i].contexts[place.node].bytes += from->bytes;
+}
+
+/* Without device records the calls' time is what there is. */
+static void add_calls(struct bp_model_transfer *transfer, const struct bp_transfer *from,
+                      double tick_s) {
+    bool whole = from->flags & BP_TRANSFER_HOST_ONLY;
+    double call_s = (double)(whole ? from->device_time : from->call_time) * tick_s;
+    transfer->call_s += call_s;
+    transfer->call_whole_s += whole ? call_s : 0;
+    transfer->call_moving_s += whole ? 0 : (double)from->call_moving * tick_s;
+    transfer->call_wait_s += whole ? 0 : (double)from->call_wait * tick_s;
 }
 
 static void add_transfer(struct devices *devices, const struct bp_transfer *from) {
     double tick_s = devices->process->tick_s;
     struct bp_model_transfer *transfer = put_transfer(devices, from);
+    add_bytes(devices, from);
     transfer->count += from->count;
     transfer->bytes += from->bytes;
     transfer->untimed += from->flags & BP_TRANSFER_UNTIMED ? from->count : 0;
@@ -238,6 +261,7 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
     transfer->round_trip_s += (double)from->round_trip_time * tick_s;
     for (int i = 0; i < BP_SIZE_BUCKETS; i++)
         transfer->sizes[i] += from->sizes[i];
+    add_calls(transfer, from, tick_s);
     if (from->flags & BP_TRANSFER_HOST_ONLY)
         return; /* nobody knows how long the device took */
     transfer->device_s += (double)from->device_time * tick_s;
@@ -253,6 +277,10 @@ void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transf
     sum->small_count += transfer->small_count;
     sum->device_s += transfer->device_s;
     sum->exposed_s += transfer->exposed_s;
+    sum->call_s += transfer->call_s;
+    sum->call_whole_s += transfer->call_whole_s;
+    sum->call_moving_s += transfer->call_moving_s;
+    sum->call_wait_s += transfer->call_wait_s;
     sum->hidden_s += transfer->hidden_s;
     sum->faulted_s += transfer->faulted_s;
     sum->duplicates += transfer->duplicates;
@@ -269,17 +297,17 @@ static void add_kernel(struct devices *devices, const struct bp_kernel *from) {
     uint32_t caller = caller_of(devices, place);
     uint32_t device = find_device(devices, from->device);
     bool dsl = launch_category(devices, place) == BP_DSL; /* a library may serve both */
-    char key[4096];
-    int length = snprintf(key, sizeof(key), "%u:%u:%d:%.4000s", caller, device, dsl, name);
-    uint32_t number = bp_table_put(&model->work->kernel_table, key, (size_t)length);
-    if (number == model->kernel_count) {
-        struct bp_model_kernel *fresh = BP_APPEND(model->kernels, model->kernel_count);
+    char *key = bp_make_text("%u:%u:%d:%s", caller, device, dsl, name);
+    uint32_t number = bp_keys_put(&model->work->kernel_table, key, strlen(key));
+    free(key);
+    if (number == model->cuda.kernel_count) {
+        struct bp_model_kernel *fresh = BP_APPEND(model->cuda.kernels, model->cuda.kernel_count);
         fresh->name = bp_symbol_name(name);
         fresh->caller = caller;
         fresh->device = device;
         fresh->dsl = dsl;
     }
-    struct bp_model_kernel *kernel = &model->kernels[number];
+    struct bp_model_kernel *kernel = &model->cuda.kernels[number];
     double tick_s = devices->process->tick_s;
     kernel->count += from->count;
     kernel->device_s += (double)from->device_time * tick_s;
@@ -292,7 +320,7 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
                           const uint32_t *map) {
     struct devices devices = {model, process, map};
     const struct bp_profile *profile = process->profile;
-    model->imported |= profile->collector && profile->collector->state == BP_COLLECTOR_IMPORTED;
+    model->run.imported |= profile->collector && profile->collector->state == BP_COLLECTOR_IMPORTED;
     for (uint32_t i = 0; i < profile->device_count; i++)
         add_device(&devices, &profile->devices[i]);
     for (uint32_t i = 0; i < profile->transfer_count; i++)
@@ -301,11 +329,17 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
         add_kernel(&devices, &profile->kernels[i]);
 }
 
+double bp_transfer_cost(const struct bp_model_transfer *transfer) {
+    return transfer->exposed_s + transfer->call_s - transfer->call_whole_s -
+           transfer->call_moving_s;
+}
+
 static int compare_transfers(const void *a, const void *b) {
     const struct bp_model_transfer *x = a;
     const struct bp_model_transfer *y = b;
-    if (x->exposed_s != y->exposed_s)
-        return x->exposed_s > y->exposed_s ? -1 : 1;
+    double difference = bp_transfer_cost(x) - bp_transfer_cost(y);
+    if (difference != 0)
+        return difference > 0 ? -1 : 1;
     if (x->device_s != y->device_s)
         return x->device_s > y->device_s ? -1 : 1;
     return memcmp(x, y, offsetof(struct bp_model_transfer, count));
@@ -332,28 +366,35 @@ static bool has_object(const struct bp_model *model, const char *prefix) {
     return false;
 }
 
-/* A static runtime loads the stand-in's driver and finds that it cannot use it. */
-static bool used_stand_in(const struct bp_model *model) {
+/* A static runtime loads the simulated driver and finds that it cannot use it. */
+static bool used_simulated(const struct bp_model *model) {
     return has_object(model, "libbattprofsim.so") &&
-           (model->device_count > 0 || has_object(model, "libcudart.so"));
+           (model->cuda.device_count > 0 || has_object(model, "libcudart.so"));
 }
 
 void bp_model_settle_devices(struct bp_model *model) {
     bool described = false;
-    model->device_wall_s = model->wall_s;
-    for (uint32_t i = 0; i < model->device_count; i++)
-        described |= model->devices[i].simulated;
-    if (!described && used_stand_in(model))
-        model->stand_in = bp_model_variable(model, "BATTPROF_SIM");
-    for (uint32_t i = 0; i < model->device_count; i++) {
-        struct bp_model_device *device = &model->devices[i];
+    model->cuda.wall_s = model->wall.total_s;
+    for (uint32_t i = 0; i < model->cuda.device_count; i++)
+        described |= model->cuda.devices[i].simulated;
+    if (!described && used_simulated(model))
+        model->cuda.simulated = bp_model_variable(model, "BATTPROF_SIM");
+    for (uint32_t i = 0; i < model->cuda.device_count; i++) {
+        struct bp_model_device *device = &model->cuda.devices[i];
         double *times[] = {&device->busy_s, &device->copy_s, &device->compute_s};
         for (int k = 0; k < 3; k++) {
             *times[k] /= device->instances ? device->instances : 1;
-            if (device->processes > 1 && *times[k] > model->wall_s)
-                *times[k] = model->wall_s;
+            if (device->processes > 1 && *times[k] > model->wall.total_s)
+                *times[k] = model->wall.total_s;
         }
     }
+}
+
+bool bp_model_used_cuda(const struct bp_model *model) {
+    bool used = model->cuda.device_count > 0 || model->cuda.simulated;
+    for (uint32_t i = 0; !used && i < model->function_count; i++)
+        used = model->functions[i].cuda && model->functions[i].calls > 0;
+    return used;
 }
 
 bool bp_model_is_hashed(const struct bp_model *model) {
@@ -366,9 +407,10 @@ bool bp_model_is_hashed(const struct bp_model *model) {
 }
 
 void bp_model_finish_devices(struct bp_model *model) {
-    if (model->transfer_count)
-        qsort(model->transfers, model->transfer_count, sizeof(*model->transfers),
+    if (model->cuda.transfer_count)
+        qsort(model->cuda.transfers, model->cuda.transfer_count, sizeof(*model->cuda.transfers),
               compare_transfers);
-    if (model->kernel_count)
-        qsort(model->kernels, model->kernel_count, sizeof(*model->kernels), compare_kernels);
+    if (model->cuda.kernel_count)
+        qsort(model->cuda.kernels, model->cuda.kernel_count, sizeof(*model->cuda.kernels),
+              compare_kernels);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Devices in a model: what was copied and computed, for whom, and what it cost the host. Part of
- * tools/model.h, which includes it. Times are seconds; exposed_s and wait_s are thread-seconds.
+ * tools/model/model.h, which includes it. Times are seconds; exposed_s and wait_s are
+ * thread-seconds.
  */
 #ifndef BP_TOOLS_MODEL_DEVICE_H
 #define BP_TOOLS_MODEL_DEVICE_H
@@ -10,8 +11,7 @@
 #include <stdint.h>
 
 #include "profile/format.h"
-
-#define BP_NO_FUNCTION UINT32_MAX
+#include "tools/model/site.h"
 
 struct bp_model_device {
     uint32_t index;
@@ -29,7 +29,7 @@ struct bp_model_device {
     double compute_s;
     bool kernels_unknown; /* without their records of busy_s only the copies are known, too */
     uint32_t processes;   /* that used it */
-    uint32_t instances; /* as many devices: on each machine, and of the stand-in in each process */
+    uint32_t instances;   /* as many devices: on each machine, and simulated, in each process */
 };
 
 /* Copies of one kind, asked for by one function: over all threads and processes. */
@@ -55,7 +55,13 @@ struct bp_model_transfer {
     double device_s;
     double exposed_s;
     double hidden_s;
-    double faulted_s; /* as hidden, but host code waited: it had touched managed memory */
+    /* Host time in the calls that asked for these copies, and of it while bytes moved and while a
+     * kernel was waited for; the rest is the calls' own. */
+    double call_s; /* 0: unknown */
+    double call_moving_s;
+    double call_wait_s;
+    double call_whole_s; /* of call_s: nobody knows what it was made of */
+    double faulted_s;    /* as hidden, but host code waited: it had touched managed memory */
     double min_s;
     double max_s;
     double small_s;
@@ -65,6 +71,8 @@ struct bp_model_transfer {
 };
 
 /* Adds counts, bytes, times and sizes; what copies are found to repeat is told of each alone. */
+/* Thread time: while the bytes moved, and in the calls beside that. */
+double bp_transfer_cost(const struct bp_model_transfer *transfer);
 void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer);
 
 struct bp_model_kernel {
@@ -79,16 +87,26 @@ struct bp_model_kernel {
     double max_s;
 };
 
-/* What to change first. Texts are the model's. */
-struct bp_advice {
-    const char *level; /* "high", "medium", "low": by the share of the wall */
-    char *what;
-    char *why;
-    double saves_s;  /* an estimate, of the wall */
-    double in_tasks; /* the part of it that more tasks would save more of, 0 to 1 */
-    uint64_t bytes;
-    uint32_t function; /* that causes it, or BP_NO_FUNCTION */
-    bool of_devices;   /* it belongs on the page of transfers, too */
+struct bp_model_cuda {
+    struct bp_model_device *devices;
+    uint32_t device_count;
+    double wall_s;         /* that their times are of: the whole run's, also without its outliers */
+    const char *simulated; /* the simulated device that was used without records, or NULL */
+    struct bp_model_transfer *transfers; /* by falling exposed_s */
+    uint32_t transfer_count;
+    struct bp_copy_site *sites; /* of copies, by falling bytes */
+    uint32_t site_count;
+    struct bp_site_counts site_counts;
+    struct bp_model_kernel *kernels; /* by falling device_s */
+    uint32_t kernel_count;
 };
+
+struct bp_model;
+
+/* Some process called CUDA. */
+bool bp_model_used_cuda(const struct bp_model *model);
+
+/* The contents of copies were compared. */
+bool bp_model_is_hashed(const struct bp_model *model);
 
 #endif

@@ -5,12 +5,12 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model_stack.h"
+#include "tools/base/memory.h"
+#include "tools/model/stack.h"
 
 struct folding {
     struct bp_model *model;
-    struct bp_table *table;
+    struct bp_keys *table;
     const struct bp_profile_thread *thread;
     const struct bp_thread_work *work;
     const struct bp_stack_frame *frames;
@@ -21,10 +21,10 @@ struct folding {
 static uint32_t put_stack(const struct folding *folding, uint32_t parent, uint32_t function) {
     struct bp_model *model = folding->model;
     uint32_t key[2] = {parent, function};
-    uint32_t number = bp_table_put(folding->table, key, sizeof(key));
-    if (number == model->stack_count)
-        *BP_APPEND(model->stacks, model->stack_count) =
-            (struct bp_stack){.parent = parent, .function = function};
+    uint32_t number = bp_keys_put(folding->table, key, sizeof(key));
+    if (number == model->samples.stack_count)
+        *BP_APPEND(model->samples.stacks, model->samples.stack_count) =
+            (struct bp_sampled_stack){.parent = parent, .function = function};
     return number;
 }
 
@@ -51,17 +51,24 @@ static uint32_t fold_frame(const struct folding *folding, uint32_t number) {
     return put_stack(folding, parent, function);
 }
 
-void bp_stack_fold(struct bp_model *model, struct bp_table *table,
-                   const struct bp_profile_thread *thread, const struct bp_thread_work *work,
+void bp_stack_fold(struct bp_model *model, struct bp_keys *table, uint32_t number,
                    const struct bp_stack_frame *frames) {
+    struct bp_model_thread *to = &model->threads[number];
+    const struct bp_profile_thread *thread = to->source;
+    const struct bp_thread_work *work = &model->work->threads[number];
     struct folding folding = {model, table, thread, work, frames, BP_NO_STACK, NULL};
     folding.root = put_stack(&folding, BP_NO_STACK, work->function[0]);
     folding.stack = bp_alloc(thread->frame_count, sizeof(*folding.stack));
     for (uint32_t i = 0; i < thread->frame_count; i++)
         folding.stack[i] = fold_frame(&folding, i);
-    for (uint32_t i = 0; i < thread->sample_count; i++)
-        if (thread->samples[i].kind == BP_SAMPLE_CPU)
-            model->stacks[folding.stack[thread->samples[i].frame]].cpu_ns +=
-                thread->samples[i].weight;
+    for (uint32_t i = 0; i < thread->sample_count; i++) {
+        const struct bp_sample *sample = &thread->samples[i];
+        if (sample->kind != BP_SAMPLE_CPU)
+            continue;
+        uint32_t stack = folding.stack[sample->frame];
+        model->samples.stacks[stack].cpu_ns += sample->weight;
+        *BP_APPEND(to->stacks, to->stack_count) = (struct bp_thread_stack){
+            stack, work->context[sample->node], sample->count, sample->weight};
+    }
     free(folding.stack);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_part.h"
-#include "tools/model_pool.h"
+#include "tools/base/memory.h"
+#include "tools/model/line/internal.h"
+#include "tools/model/part.h"
 
 /* What one function has of a pool for one purpose, while the pool is divided. */
 struct share {
@@ -25,7 +25,7 @@ struct division {
     const struct bp_pool *pool;
     double self_s; /* to be divided */
     double wall_s;
-    struct bp_table table;
+    struct bp_keys table;
     struct share *shares;
 };
 
@@ -34,14 +34,6 @@ struct grouping {
     struct bp_pools pools;
     struct bp_part_lists lists;
 };
-
-/* The variance of a part that `count` of the pool's samples fell into. One success and one failure
- * more than were seen: without them, no sample or all of them would mean certainty. */
-static double variance(const struct division *division, uint64_t count) {
-    double n = (double)division->pool->samples;
-    double p = ((double)count + 1) / (n + 2);
-    return division->self_s * division->self_s * p * (1 - p) / n;
-}
 
 static struct bp_part part_of(const struct division *division, const struct bp_part_key *key,
                               double weight, uint64_t count) {
@@ -52,7 +44,7 @@ static struct bp_part part_of(const struct division *division, const struct bp_p
         .kind = key->kind,
         .samples = count,
         .self_s = division->self_s * part,
-        .error_s = variance(division, count),
+        .error_s = bp_pool_variance(division->pool->samples, count, division->self_s),
         .wall_s = division->wall_s * part,
     };
 }
@@ -67,7 +59,7 @@ static void add_share(struct division *division, const struct bp_part_key *key, 
     full.key = *key;
     full.group = group;
     uint32_t before = division->table.count;
-    uint32_t number = bp_table_put(&division->table, &full, sizeof(full));
+    uint32_t number = bp_keys_put(&division->table, &full, sizeof(full));
     if (number == before)
         *BP_PLACE(division->shares, number) = (struct share){.key = *key, .group = group};
     division->shares[number].count += sample->count;
@@ -82,7 +74,10 @@ static void add_samples(struct grouping *grouping, struct division *division,
     const struct bp_function *function = &grouping->model->functions[division->pool->function];
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_path_view *view = &samples[i].view;
-        struct bp_part_key key = {view->owner, function->category, BP_PART_SAMPLED};
+        bool named = bp_pool_is_named(grouping->model, division->pool, view);
+        struct bp_part_key key = {view->owner, named ? BP_DSL : function->category,
+                                  BP_PART_SAMPLED};
+        grouping->pools.pools[samples[i].pool].named += named ? samples[i].weight : 0;
         add_share(division, &key, NULL, &samples[i]);
         add_share(division, &key, view->group, &samples[i]);
         add_share(division, &total_key, view->group, &samples[i]);
@@ -104,7 +99,7 @@ static void divide_pool(struct grouping *grouping, struct division *division,
         struct bp_part part = part_of(division, &share->key, share->weight, share->count);
         bp_part_lists_add(&grouping->lists, share->group, &part);
     }
-    bp_table_fini(&division->table);
+    bp_keys_fini(&division->table);
     free(division->shares);
 }
 
@@ -185,9 +180,10 @@ static void add_pools(struct grouping *grouping) {
         uint32_t first = at;
         while (at < pools->sample_count && pools->samples[at].pool == i)
             at++;
-        pool->whole |= is_its_own(grouping, pool, pools->samples + first, at - first);
+        const struct bp_pool_sample *samples = at > first ? &pools->samples[first] : NULL;
+        pool->whole |= is_its_own(grouping, pool, samples, at - first);
         if (pool->calls > 0 || pool->self_s > 0)
-            add_pool(grouping, i, pools->samples + first, at - first);
+            add_pool(grouping, i, samples, at - first);
     }
 }
 
@@ -242,11 +238,15 @@ static void add_contexts(struct grouping *grouping) {
 
 void bp_model_make_groups(struct bp_model *model) {
     struct grouping grouping = {.model = model, .lists = {.model = model}};
+    struct bp_line_reading lines = {.model = model};
     bp_pools_init(&grouping.pools, model);
-    bp_pools_read_samples(&grouping.pools, model);
+    bp_pools_read_samples(&grouping.pools, model, &lines);
+    bp_line_finish(&lines, &grouping.pools);
     add_pools(&grouping);
+    bp_model_move_named(model, &grouping.pools);
     add_contexts(&grouping);
     bp_part_lists_finish(&grouping.lists);
     bp_model_make_context_parts(model, &grouping.pools);
+    bp_model_find_spots(model, &grouping.pools);
     bp_pools_fini(&grouping.pools);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/rules.h"
+#include "tools/rules/rules.h"
 
 struct bp_caller {
     uint32_t function;

@@ -8,7 +8,7 @@
  * The other way round it is known how long a thread waited while all did: whenever no thread is
  * busy, every thread there is waits. Only of the time in which it did not live it is not known.
  */
-#include "tools/model_internal.h"
+#include "tools/model/internal.h"
 
 /* Own cost is taken out of the waits, not out of the idle time; more than this is another thread.
  */
@@ -22,7 +22,7 @@ static bool may_be_idle(const struct bp_function *function) {
 static double waited(const struct bp_model *model, uint32_t number) {
     const struct bp_thread_work *work = &model->work->threads[number];
     double sum_s = 0;
-    for (uint32_t i = 0; i < model->thread_list[number].source->node_count; i++)
+    for (uint32_t i = 0; i < model->threads[number].source->node_count; i++)
         if (may_be_idle(&model->functions[work->function[i]]))
             sum_s += work->self_s[i];
     return sum_s;
@@ -36,11 +36,11 @@ double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_
 
 void bp_model_share_idle(struct bp_model *model) {
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        struct bp_model_thread *thread = &model->thread_list[i];
+        struct bp_model_thread *thread = &model->threads[i];
         struct bp_thread_work *work = &model->work->threads[i];
         double waited_s = waited(model, i);
         /* What is idle at the end of the run nobody recorded; one thread alone has it, too. */
-        double idle_s = model->thread_count == 1 ? model->idle_s : thread->idle_s;
+        double idle_s = model->thread_count == 1 ? model->wall.idle_s : thread->idle_s;
         if (!(waited_s > 0) || idle_s < ALL_OF_IT * waited_s)
             continue;
         work->idle_rate = idle_s < waited_s ? idle_s / waited_s : 1;
@@ -60,11 +60,11 @@ void bp_model_share_idle(struct bp_model *model) {
 /* While it was away, before it began or after its end, anything from none to all of the idle time
  * may have passed: when the wall was idle is not recorded. */
 static void find_all_wait(const struct bp_model *model, uint32_t number) {
-    struct bp_model_thread *thread = &model->thread_list[number];
+    struct bp_model_thread *thread = &model->threads[number];
     double waited_s = waited(model, number);
-    double most_s = waited_s < model->idle_s ? waited_s : model->idle_s;
-    double away_s = model->wall_s - model->start_s - thread->lifetime_s;
-    double least_s = model->idle_s - (away_s > 0 ? away_s : 0);
+    double most_s = waited_s < model->wall.idle_s ? waited_s : model->wall.idle_s;
+    double away_s = model->wall.total_s - model->wall.start_s - thread->lifetime_s;
+    double least_s = model->wall.idle_s - (away_s > 0 ? away_s : 0);
     if (least_s < thread->idle_s)
         least_s = thread->idle_s;
     if (least_s > most_s)
@@ -76,9 +76,9 @@ static void find_all_wait(const struct bp_model *model, uint32_t number) {
 
 /* Several pages are several runs, and of tasks that are left out nobody knows. */
 void bp_model_find_all_wait(struct bp_model *model) {
-    bool known = model->work->tree_count == 1 && model->task_summary.dropped == 0;
+    bool known = model->wall.tree_count == 1 && model->tasks.summary.dropped == 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        struct bp_model_thread *thread = &model->thread_list[i];
+        struct bp_model_thread *thread = &model->threads[i];
         thread->all_wait_s = thread->all_wait_least_s = thread->all_wait_most_s = -1;
         if (known)
             find_all_wait(model, i);
@@ -89,7 +89,7 @@ double bp_model_all_wait(const struct bp_model *model, bool *exact) {
     double sum_s = 0;
     *exact = true;
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_thread *thread = &model->threads[i];
         if (thread->all_wait_most_s < 0)
             return -1;
         *exact &= thread->all_wait_s >= 0;

@@ -11,15 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/model/internal.h"
 
 struct loader {
     struct bp_model *model;
     const char *directory;
     const struct bp_model_process *root; /* only files of its tree, if not NULL */
-    char first_error[400];
+    char *first_error;                   /* NULL: none */
 };
 
 static int load_file(struct bp_model *model, const char *path, struct bp_read_error *error) {
@@ -32,8 +32,6 @@ static int load_file(struct bp_model *model, const char *path, struct bp_read_er
                                                : BP_APPEND(model->processes, model->process_count);
     process->profile = profile;
     process->path = bp_copy_text(path);
-    if (profile->missing[0])
-        bp_model_note(model, "%s: %s", bp_base_name(path), profile->missing);
     return 0;
 }
 
@@ -54,18 +52,17 @@ static bool shares_tree(const struct loader *loader, const char *path) {
            header.first.realtime_ns >= root->first.realtime_ns;
 }
 
-static void load_entry(struct loader *loader, const char *name) {
-    char path[4096];
+static void load_entry(struct loader *loader, const char *path, const char *name) {
     struct bp_read_error error;
-    snprintf(path, sizeof(path), "%s/%s", loader->directory, name);
     if (loader->root &&
         (strcmp(name, bp_base_name(loader->root->path)) == 0 || !shares_tree(loader, path)))
         return;
     if (load_file(loader->model, path, &error) == 0)
         return;
-    bp_model_note(loader->model, "%s left out: %s", name, error.text);
-    if (!loader->first_error[0])
-        snprintf(loader->first_error, sizeof(loader->first_error), "%.140s: %s", path, error.text);
+    *BP_APPEND(loader->model->run.left_out, loader->model->run.left_out_count) =
+        (struct bp_left_out){bp_copy_text(name), bp_copy_text(error.text)};
+    if (!loader->first_error)
+        loader->first_error = bp_make_text("%s: %s", path, error.text);
 }
 
 static int load_directory(struct loader *loader) {
@@ -74,7 +71,9 @@ static int load_directory(struct loader *loader) {
     if (count < 0)
         return -errno;
     for (int i = 0; i < count; i++) {
-        load_entry(loader, names[i]->d_name);
+        char *path = bp_make_text("%s/%s", loader->directory, names[i]->d_name);
+        load_entry(loader, path, names[i]->d_name);
+        free(path);
         free(names[i]);
     }
     free(names);
@@ -91,12 +90,12 @@ static void load_directories(struct loader *loader) {
     struct dirent **names;
     int count = scandir(above, &names, is_visible, versionsort);
     for (int i = 0; i < count; i++) {
-        char path[4096];
+        char *path = bp_make_text("%s/%s", above, names[i]->d_name);
         struct stat status;
-        snprintf(path, sizeof(path), "%s/%s", above, names[i]->d_name);
         loader->directory = path;
         if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
             load_directory(loader);
+        free(path);
         free(names[i]);
     }
     loader->directory = above;
@@ -105,19 +104,20 @@ static void load_directories(struct loader *loader) {
 }
 
 static int load_whole_directory(struct bp_model *model, struct bp_error *error) {
-    struct loader loader = {.model = model, .directory = model->path};
+    struct loader loader = {.model = model, .directory = model->run.path};
     int result = load_directory(&loader);
     if (result)
-        return bp_error_set(error, BP_FAILED, "%s: %s", model->path, strerror(-result));
+        return bp_error_set(error, BP_FAILED, "%s: %s", model->run.path, strerror(-result));
     if (model->process_count + model->session_count == 0)
         load_directories(&loader);
-    if (model->process_count + model->session_count > 0)
-        return 0;
-    if (loader.first_error[0])
-        return bp_error_set(error, BP_FAILED, "%s", loader.first_error);
-    return bp_error_set(error, BP_FAILED,
-                        "%s: no profile (*.bp) in it; make one: battprof run -- COMMAND",
-                        model->path);
+    if (model->process_count + model->session_count == 0 && loader.first_error)
+        result = bp_error_set(error, BP_FAILED, "%s", loader.first_error);
+    else if (model->process_count + model->session_count == 0)
+        result = bp_error_set(error, BP_FAILED,
+                              "%s: no profile (*.bp) in it; make one: battprof run -- COMMAND",
+                              model->run.path);
+    free(loader.first_error);
+    return result;
 }
 
 /* The files beside a root: its children, and the programs that it became through exec. */
@@ -125,15 +125,13 @@ static void load_tree_members(struct bp_model *model) {
     struct bp_model_process root = model->session_count ? model->sessions[0] : model->processes[0];
     if (!root.profile->tree)
         return;
-    char directory[4096];
-    snprintf(directory, sizeof(directory), "%s", root.path);
-    char *slash = strrchr(directory, '/');
-    if (slash)
-        slash[slash == directory] = 0;
-    else
-        snprintf(directory, sizeof(directory), ".");
+    const char *name = bp_base_name(root.path);
+    int length = (int)(name - root.path);
+    char *directory = bp_make_text("%.*s", length > 1 ? length - 1 : 1, length ? root.path : ".");
     struct loader loader = {.model = model, .directory = directory, .root = &root};
     load_directory(&loader);
+    free(loader.first_error);
+    free(directory);
 }
 
 static int compare_start(const void *a, const void *b) {
@@ -149,8 +147,8 @@ static int compare_start(const void *a, const void *b) {
 int bp_model_load(struct bp_model *model, struct bp_error *error) {
     struct stat status;
     struct bp_read_error why;
-    if (stat(model->path, &status))
-        return bp_error_set(error, BP_FAILED, "%s: %s%s", model->path, strerror(errno),
+    if (stat(model->run.path, &status))
+        return bp_error_set(error, BP_FAILED, "%s: %s%s", model->run.path, strerror(errno),
                             errno == ENOENT ? "; battprof run -o DIR -- COMMAND makes a profile, "
                                               "battprof report without a name finds the last one"
                                             : "");
@@ -158,11 +156,35 @@ int bp_model_load(struct bp_model *model, struct bp_error *error) {
         if (load_whole_directory(model, error))
             return -1;
     } else {
-        if (load_file(model, model->path, &why))
-            return bp_error_set(error, BP_FAILED, "%s: %s", model->path, why.text);
+        if (load_file(model, model->run.path, &why))
+            return bp_error_set(error, BP_FAILED, "%s: %s", model->run.path, why.text);
         load_tree_members(model);
     }
     if (model->process_count)
         qsort(model->processes, model->process_count, sizeof(*model->processes), compare_start);
     return 0;
+}
+
+/* A session keeps them as a text. */
+static const char *kept_rules(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->session_count; i++) {
+        const char *text = bp_profile_variable(model->sessions[i].profile, BP_RULES_VARIABLE);
+        if (text[0])
+            return text;
+    }
+    return "";
+}
+
+void bp_model_choose_rules(struct bp_model *model, const struct bp_rules *given) {
+    struct bp_error error = {0};
+    const char *text = bp_rules_is_given(given) ? "" : kept_rules(model);
+    struct bp_rules *kept = text[0] ? bp_rules_parse(text, "rules of the run", &error) : NULL;
+    if (text[0] && !kept) {
+        struct bp_left_out *left_out = BP_APPEND(model->run.left_out, model->run.left_out_count);
+        left_out->name = bp_copy_text("the rules of the run");
+        left_out->reason = bp_copy_text(error.text);
+    }
+    model->rules = bp_rules_join(kept ? kept : given, bp_model_variable(model, "BATTPROF_DSL"));
+    bp_rules_free(kept);
+    bp_error_fini(&error);
 }

@@ -2,23 +2,22 @@
  *
  * Lists of parts and callers, found again by key.
  */
-#include "tools/model_part.h"
+#include "tools/model/part.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
+#include "tools/model/pool.h"
 
-/* Of the normal distribution: within so many deviations are 95 of 100. */
-#define DEVIATIONS 1.96
 #define MODEL_LIST UINT32_MAX
 
 static uint32_t put_group(struct bp_part_lists *lists, const char *name) {
     struct bp_model *model = lists->model;
     if (!name)
         return MODEL_LIST;
-    uint32_t number = bp_table_put(&lists->groups, name, strlen(name));
+    uint32_t number = bp_keys_put(&lists->groups, name, strlen(name));
     if (number == model->group_count) {
         struct bp_group *fresh = BP_APPEND(model->groups, model->group_count);
         fresh->name = name;
@@ -27,10 +26,10 @@ static uint32_t put_group(struct bp_part_lists *lists, const char *name) {
 }
 
 /* Where an item is in its list: `next` if it is new. */
-static uint32_t put_place(struct bp_table *table, uint32_t **places, const void *key, size_t size,
+static uint32_t put_place(struct bp_keys *table, uint32_t **places, const void *key, size_t size,
                           uint32_t next) {
     uint32_t before = table->count;
-    uint32_t number = bp_table_put(table, key, size);
+    uint32_t number = bp_keys_put(table, key, size);
     if (number == before)
         *BP_PLACE(*places, number) = next;
     return (*places)[number];
@@ -123,7 +122,7 @@ static void sort(void *list, uint32_t count, size_t size,
 
 static void finish_parts(struct bp_part *parts, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        parts[i].error_s = DEVIATIONS * sqrt(parts[i].error_s);
+        parts[i].error_s = BP_DEVIATIONS * sqrt(parts[i].error_s);
         sort(parts[i].callers, parts[i].caller_count, sizeof(struct bp_caller), compare_callers);
     }
     sort(parts, count, sizeof(*parts), compare_parts);
@@ -134,14 +133,14 @@ void bp_part_lists_finish(struct bp_part_lists *lists) {
     finish_parts(model->parts, model->part_count);
     for (uint32_t i = 0; i < model->group_count; i++) {
         struct bp_group *group = &model->groups[i];
-        group->error_s = DEVIATIONS * sqrt(group->error_s);
+        group->error_s = BP_DEVIATIONS * sqrt(group->error_s);
         finish_parts(group->parts, group->part_count);
         sort(group->callers, group->caller_count, sizeof(*group->callers), compare_callers);
     }
     sort(model->groups, model->group_count, sizeof(*model->groups), compare_groups);
-    bp_table_fini(&lists->groups);
-    bp_table_fini(&lists->parts);
-    bp_table_fini(&lists->callers);
+    bp_keys_fini(&lists->groups);
+    bp_keys_fini(&lists->parts);
+    bp_keys_fini(&lists->callers);
     free(lists->part_place);
     free(lists->caller_place);
 }

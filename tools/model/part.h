@@ -6,7 +6,7 @@
 #ifndef BP_TOOLS_MODEL_PART_H
 #define BP_TOOLS_MODEL_PART_H
 
-#include "tools/model_internal.h"
+#include "tools/model/internal.h"
 
 /* Without padding: it is a key. */
 struct bp_part_key {
@@ -17,9 +17,9 @@ struct bp_part_key {
 
 struct bp_part_lists {
     struct bp_model *model;
-    struct bp_table groups;
-    struct bp_table parts;
-    struct bp_table callers;
+    struct bp_keys groups;
+    struct bp_keys parts;
+    struct bp_keys callers;
     uint32_t *part_place; /* index within its list */
     uint32_t *caller_place;
 };

@@ -4,12 +4,12 @@
  * from there on the ledger knows better. Time is charged to the innermost function of the program:
  * what libc or the interpreter do, they do for their caller.
  */
-#include "tools/model_path.h"
+#include "tools/model/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 /* The list is never given back while samples are read: `count` may have shrunk, so it grows by its
  * high-water mark. */

@@ -5,7 +5,7 @@
 #ifndef BP_TOOLS_MODEL_PATH_H
 #define BP_TOOLS_MODEL_PATH_H
 
-#include "tools/model_stack.h"
+#include "tools/model/stack.h"
 
 struct bp_path_step {
     uint32_t function;

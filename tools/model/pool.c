@@ -5,12 +5,14 @@
  * that says what for, as far out as the DSL. So a write below the logger is logging, and a write of
  * the program's own is file I/O.
  */
-#include "tools/model_pool.h"
+#include "tools/model/pool.h"
+
+#include "tools/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
+#include "tools/base/memory.h"
 
 static bool has_purpose(const struct bp_function *function) {
     return function->kind != BP_FUNC_ROOT && !bp_group_is_means(function->group);
@@ -40,22 +42,15 @@ static bool is_whole(const struct bp_function *function, const char *group) {
            (function->kind == BP_FUNC_IO && !bp_group_is_means(group));
 }
 
-static size_t make_key(char *key, size_t size, uint32_t function, const char *group) {
-    memcpy(key, &function, sizeof(function));
-    size_t length = strnlen(group, size - sizeof(function));
-    memcpy(key + sizeof(function), group, length);
-    return sizeof(function) + length;
-}
-
 void bp_pools_init(struct bp_pools *pools, struct bp_model *model) {
-    struct bp_table table = {0};
+    struct bp_keys table = {0};
     *pools = (struct bp_pools){.groups = context_groups(model)};
     pools->of = bp_alloc(model->context_count, sizeof(*pools->of));
     for (uint32_t i = 1; i < model->context_count; i++) {
         const struct bp_context *context = &model->contexts[i];
-        char key[256];
-        size_t size = make_key(key, sizeof(key), context->function, pools->groups[i]);
-        uint32_t number = bp_table_put(&table, key, size);
+        char *key = bp_make_text("%u %s", context->function, pools->groups[i]);
+        uint32_t number = bp_keys_put(&table, key, strlen(key));
+        free(key);
         if (number == pools->count) {
             struct bp_pool *fresh = BP_APPEND(pools->pools, pools->count);
             fresh->function = context->function;
@@ -68,7 +63,7 @@ void bp_pools_init(struct bp_pools *pools, struct bp_model *model) {
         pools->pools[number].wall_s += context->wall_s;
         pools->pools[number].idle_s += context->idle_s;
     }
-    bp_table_fini(&table);
+    bp_keys_fini(&table);
 }
 
 void bp_pools_fini(struct bp_pools *pools) {
@@ -101,13 +96,13 @@ static double part_of_context(const struct bp_model *model, const struct bp_pool
 
 /* What samples found in each context's own time, of those that were sampled often enough. */
 void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *pools) {
-    struct bp_table table = {0};
+    struct bp_keys table = {0};
     for (uint32_t i = 0; i < pools->sample_count; i++) {
         const struct bp_pool_sample *sample = &pools->samples[i];
         if (!bp_pool_is_divided(&pools->pools[sample->pool]))
             continue; /* as the other pages */
         uint32_t key[2] = {sample->context, sample->view.owner};
-        uint32_t number = bp_table_put(&table, key, sizeof(key));
+        uint32_t number = bp_keys_put(&table, key, sizeof(key));
         if (number == model->context_part_count) {
             struct bp_context_part *fresh =
                 BP_APPEND(model->context_parts, model->context_part_count);
@@ -123,5 +118,5 @@ void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *
     if (model->context_part_count)
         qsort(model->context_parts, model->context_part_count, sizeof(*model->context_parts),
               compare_context_parts);
-    bp_table_fini(&table);
+    bp_keys_fini(&table);
 }

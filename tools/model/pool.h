@@ -7,7 +7,7 @@
 #ifndef BP_TOOLS_MODEL_POOL_H
 #define BP_TOOLS_MODEL_POOL_H
 
-#include "tools/model_path.h"
+#include "tools/model/path.h"
 
 struct bp_pool {
     uint32_t function;
@@ -20,6 +20,7 @@ struct bp_pool {
     double idle_s;
     double blocked_s; /* part of self_s */
     double kept;      /* weight of samples that have the pool's own group */
+    double named;     /* weight of samples of DSL functions that are not intercepted */
     bool whole;       /* a wait, a CUDA call, I/O whose purpose is known: nothing to divide */
 };
 
@@ -47,11 +48,31 @@ void bp_pools_fini(struct bp_pools *pools);
 /* The model's context_parts. */
 void bp_model_make_context_parts(struct bp_model *model, const struct bp_pools *pools);
 
-/* model_sample.c: fills `samples` and what pools have of them. */
-void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model);
+/* named.c: is the time of this sample DSL, though its ledger node is not? */
+bool bp_pool_is_named(const struct bp_model *model, const struct bp_pool *pool,
+                      const struct bp_path_view *view);
+/* Gives such time to the DSL, wherever categories are summed. */
+void bp_model_move_named(struct bp_model *model, const struct bp_pools *pools);
+
+struct bp_line_reading;
+
+/* sample.c: fills `samples` and what pools have of them; lines are read on the way. */
+void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model,
+                           struct bp_line_reading *lines);
 
 /* Too few to divide a pool by. */
 #define BP_POOL_LEAST 8
+
+/* Of the normal distribution: within so many deviations are 95 of 100. */
+#define BP_DEVIATIONS 1.96
+
+/* The variance of a part of `s` seconds that `count` of a pool's samples fell into. One success and
+ * one failure more than were seen: without them, no sample or all of them would mean certainty. */
+static inline double bp_pool_variance(uint64_t samples, uint64_t count, double s) {
+    double n = (double)samples;
+    double p = ((double)count + 1) / (n + 2);
+    return s * s * p * (1 - p) / n;
+}
 
 static inline bool bp_pool_is_divided(const struct bp_pool *pool) {
     return !pool->whole && pool->samples >= BP_POOL_LEAST && pool->weight > 0;

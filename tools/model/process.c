@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/base/memory.h"
+#include "tools/model/internal.h"
 
 /* Two clock pairs closer than this give a worse rate than the constructor's estimate. */
 #define SHORTEST_PAIR_NS 10000000u
@@ -69,9 +69,9 @@ static void settle_ticks(struct bp_model *model) {
     keep_longer(&best, model->processes, model->process_count);
     set_ticks(model->sessions, model->session_count, best);
     set_ticks(model->processes, model->process_count, best);
-    model->work->tick_s = own_tick(best);
-    if (best->clock == BP_CLOCK_TSC && pair_length(best) < SHORTEST_PAIR_NS && !best->ticks_per_s)
-        bp_model_note(model, "the rate of the clock is not recorded; taken as 1 GHz");
+    model->run.tick_s = own_tick(best);
+    model->run.clock_assumed =
+        best->clock == BP_CLOCK_TSC && pair_length(best) < SHORTEST_PAIR_NS && !best->ticks_per_s;
 }
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -233,21 +233,21 @@ static void settle_run(struct bp_model *model) {
             strcmp(model->processes[i].profile->header.boot_id, first->profile->header.boot_id) ==
                 0)
             last = &model->processes[i];
-    model->command = (session ? session : first)->profile->header.command;
-    model->began_ns = (session ? session : first)->profile->header.first.realtime_ns;
-    model->exit_status = last ? last->exit_status : session->exit_status;
-    model->signal = last ? last->signal : 0;
-    model->live = last ? last->live : session->live;
+    model->run.command = (session ? session : first)->profile->header.command;
+    model->run.began_ns = (session ? session : first)->profile->header.first.realtime_ns;
+    model->run.exit_status = last ? last->exit_status : session->exit_status;
+    model->run.signal = last ? last->signal : 0;
+    model->run.live = last ? last->live : session->live;
     if (!session || session->profile->reaped_count == 0)
         return;
     struct bp_model_process target = *session;
     target.signal = 0;
     settle_status(&target, &session->profile->reaped[session->profile->reaped_count - 1]);
-    model->exit_status = target.exit_status;
-    model->signal = target.signal;
+    model->run.exit_status = target.exit_status;
+    model->run.signal = target.signal;
     for (uint32_t i = 1; i < model->session_count; i++) /* of runs side by side the worst */
-        if (model->sessions[i].exit_status > model->exit_status)
-            model->exit_status = model->sessions[i].exit_status;
+        if (model->sessions[i].exit_status > model->run.exit_status)
+            model->run.exit_status = model->sessions[i].exit_status;
 }
 
 struct image_key {
@@ -267,20 +267,20 @@ static struct image_key make_image_key(const struct bp_header *header, uint32_t 
 
 /* An image counts only if the one before it is not here. */
 static void count_pids(struct bp_model *model) {
-    struct bp_table images = {0};
+    struct bp_keys images = {0};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
         struct image_key key = make_image_key(header, header->image);
-        bp_table_put(&images, &key, sizeof(key));
+        bp_keys_put(&images, &key, sizeof(key));
     }
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_header *header = &model->processes[i].profile->header;
         struct image_key before = make_image_key(header, header->image - 1);
         model->processes[i].continues =
-            header->image > 0 && bp_table_get(&images, &before, sizeof(before)) != BP_TABLE_NONE;
+            header->image > 0 && bp_keys_get(&images, &before, sizeof(before)) != BP_KEYS_NONE;
         model->pid_count += !model->processes[i].continues;
     }
-    bp_table_fini(&images);
+    bp_keys_fini(&images);
 }
 
 void bp_model_settle_processes(struct bp_model *model) {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/model/internal.h"
 
 static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"};
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processes by what they were for, and by machine: part of tools/model.h, which includes it.
+ * Processes by what they were for, and by machine: part of tools/model/model.h, which includes it.
  */
 #ifndef BP_TOOLS_MODEL_ROLE_H
 #define BP_TOOLS_MODEL_ROLE_H
 
 #include <stdint.h>
 
-#include "tools/rules.h"
+#include "tools/rules/rules.h"
 
 /* All processes of a kind: "main", "forked worker", "shell", …; other programs by their name. */
 struct bp_role {

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model_pool.h"
+#include "tools/base/memory.h"
+#include "tools/model/line/internal.h"
 
 /* Less is noise: of the CPU clock, or of few samples. */
 #define BLOCKED_S 0.01
@@ -16,8 +16,9 @@
 struct reading {
     struct bp_model *model;
     struct bp_pools *pools;
+    struct bp_line_reading *lines;
     struct bp_path path;
-    struct bp_table stacks;
+    struct bp_keys stacks;
 };
 
 /* CPU samples of one thread by node, in seconds: a new array. */
@@ -47,7 +48,7 @@ static double blocked_time(const struct bp_model_thread *thread, double self_s, 
 }
 
 static void find_blocked(struct reading *reading, uint32_t number, const double *weight) {
-    const struct bp_model_thread *thread = &reading->model->thread_list[number];
+    const struct bp_model_thread *thread = &reading->model->threads[number];
     const struct bp_thread_work *work = &reading->model->work->threads[number];
     uint32_t count = thread->source->node_count;
     double self_s = 0;
@@ -78,18 +79,20 @@ static void add_sample(struct reading *reading, const struct bp_profile_thread *
     struct bp_pools *pools = reading->pools;
     struct bp_pool_sample *item = BP_APPEND(pools->samples, pools->sample_count);
     bp_path_read(&reading->path, reading->model, thread, frames, sample, context);
+    for (uint32_t i = 0; i < reading->path.count; i++)
+        reading->model->functions[reading->path.steps[i].function].on_stacks = true;
     item->view = bp_path_view(&reading->path, reading->model);
     item->pool = pools->of[context];
     item->context = context;
     item->count = sample->count;
     item->weight = 1e-9 * (double)sample->weight;
     pools->pools[item->pool].samples += item->count;
-    reading->model->samples += item->count;
+    reading->model->samples.count += item->count;
     pools->pools[item->pool].weight += item->weight;
 }
 
 static void read_thread(struct reading *reading, struct bp_stack_reader *reader, uint32_t number) {
-    const struct bp_profile_thread *thread = reading->model->thread_list[number].source;
+    const struct bp_profile_thread *thread = reading->model->threads[number].source;
     const struct bp_thread_work *work = &reading->model->work->threads[number];
     struct bp_stack_frame *frames = bp_stack_frames(reader, thread);
     double *weight = weigh_nodes(thread);
@@ -98,7 +101,8 @@ static void read_thread(struct reading *reading, struct bp_stack_reader *reader,
             add_sample(reading, thread, frames, &thread->samples[i],
                        work->context[thread->samples[i].node]);
     find_blocked(reading, number, weight);
-    bp_stack_fold(reading->model, &reading->stacks, thread, work, frames);
+    bp_line_read_thread(reading->lines, reader, thread, work, frames, reading->pools);
+    bp_stack_fold(reading->model, &reading->stacks, number, frames);
     free(weight);
     free(frames);
 }
@@ -107,19 +111,20 @@ static bool was_sampled(const struct bp_profile *profile) {
     return profile->sampler && profile->sampler->state != BP_SAMPLER_OFF;
 }
 
-void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model) {
-    struct reading reading = {.model = model, .pools = pools};
+void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model,
+                           struct bp_line_reading *lines) {
+    struct reading reading = {.model = model, .pools = pools, .lines = lines};
     for (uint32_t process = 0; process < model->process_count; process++) {
         struct bp_stack_reader reader;
         if (!was_sampled(model->processes[process].profile))
             continue;
-        model->sampled = true;
+        model->samples.on = true;
         bp_stack_reader_init(&reader, model, process);
         for (uint32_t i = 0; i < model->thread_count; i++)
-            if (model->thread_list[i].process == process)
+            if (model->threads[i].process == process)
                 read_thread(&reading, &reader, i);
         bp_stack_reader_fini(&reader);
     }
     bp_path_fini(&reading.path);
-    bp_table_fini(&reading.stacks);
+    bp_keys_fini(&reading.stacks);
 }

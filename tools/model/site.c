@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_stack.h"
-#include "tools/page.h"
-#include "tools/symbols.h"
+#include "tools/base/memory.h"
+#include "tools/model/stack.h"
+#include "tools/symbols/symbols.h"
 
 struct sites {
     struct bp_model *model;
@@ -18,10 +17,7 @@ struct sites {
     const struct bp_profile_thread *thread;
     const struct bp_thread_work *work;
     const struct bp_stack_frame *frames;
-    struct bp_table *table;
-    uint64_t copies;
-    uint64_t coarse; /* of them: without a line somewhere on their path */
-    uint32_t fine;   /* paths of the others */
+    struct bp_keys *table;
 };
 
 static void add_step(struct bp_copy_site *site, struct bp_site_step step) {
@@ -39,7 +35,7 @@ static void add_native(const struct sites *sites, const struct bp_frame *frame, 
     uint32_t count = 0;
     const struct bp_symbol *symbols = NULL;
     if (object != BP_NO_OBJECT && !(frame->flags & BP_FRAME_FUNCTION))
-        symbols = bp_symbols_frames(model->symbols, bp_stack_file(sites->reader, object),
+        symbols = bp_symbols_frames(model->samples.symbols, bp_stack_file(sites->reader, object),
                                     address - profile->objects[object].base, &count);
     for (uint32_t i = 0; i + 1 < count; i++)
         add_step(site, (struct bp_site_step){"", symbols[i].function, function->library,
@@ -114,30 +110,13 @@ static bool is_coarse(const struct sites *sites, uint32_t leaf) {
 
 static void count_sample(struct sites *sites, const struct bp_sample *sample) {
     bool coarse = is_coarse(sites, sample->frame);
-    sites->copies += sample->count;
-    sites->coarse += coarse ? sample->count : 0;
-    sites->fine += !coarse;
+    struct bp_site_counts *counts = &sites->model->cuda.site_counts;
+    counts->copies += sample->count;
+    counts->coarse += coarse ? sample->count : 0;
+    counts->fine += !coarse;
 }
 
-static void note_coarse(struct bp_model *model, const struct sites *sites) {
-    char coarse[32];
-    char copies[32];
-    char fine[32];
-    if (sites->coarse)
-        bp_model_note(model,
-                      "%s of %s copies have places with functions, no lines, and copies from "
-                      "several lines of a function are one place: threads keep the lines of their "
-                      "first call paths only, %s here",
-                      bp_page_count(sites->coarse, coarse), bp_page_count(sites->copies, copies),
-                      bp_page_count(sites->fine, fine));
-}
-
-static uint32_t direction_of(const struct sites *sites, const struct bp_sample *sample) {
-    const struct bp_profile *profile = sites->model->processes[sites->reader->process].profile;
-    if (sample->kind == BP_SAMPLE_COPIES)
-        return sample->transfer < profile->transfer_count
-                   ? profile->transfers[sample->transfer].direction
-                   : BP_SITE_UNTOLD;
+static uint32_t direction_of(const struct bp_sample *sample) {
     return sample->direction > 0 && sample->direction <= BP_DIRECTIONS ? sample->direction - 1u
                                                                        : BP_SITE_UNTOLD;
 }
@@ -146,27 +125,26 @@ static void add_sample(const struct sites *sites, const struct bp_sample *sample
     struct bp_model *model = sites->model;
     struct bp_copy_site site = {.caller = caller_of(sites, sample->node),
                                 .call = sites->work->function[sample->node],
-                                .direction = direction_of(sites, sample)};
+                                .direction = direction_of(sample)};
     size_t size = 0;
     read_steps(sites, sample->frame, &site);
     char *key = make_key(&site, &size);
-    uint32_t number = key ? bp_table_put(sites->table, key, size) : BP_TABLE_NONE;
+    uint32_t number = key ? bp_keys_put(sites->table, key, size) : BP_KEYS_NONE;
     free(key);
-    if (number != model->site_count) {
+    if (number != model->cuda.site_count) {
         free(site.steps);
     } else {
-        *BP_APPEND(model->sites, model->site_count) = site;
+        *BP_APPEND(model->cuda.sites, model->cuda.site_count) = site;
     }
-    if (number == BP_TABLE_NONE)
+    if (number == BP_KEYS_NONE)
         return;
-    model->sites[number].count += sample->count;
-    model->sites[number].bytes += sample->weight;
+    model->cuda.sites[number].count += sample->count;
+    model->cuda.sites[number].bytes += sample->weight;
 }
 
 /* One that failed is not counted, but its sample is there. */
 static bool is_copy(const struct bp_sample *sample) {
-    return sample->count > 0 &&
-           (sample->kind == BP_SAMPLE_COPY || sample->kind == BP_SAMPLE_COPIES);
+    return sample->count > 0 && sample->kind == BP_SAMPLE_COPY;
 }
 
 static bool has_copies(const struct bp_profile *profile) {
@@ -178,7 +156,7 @@ static bool has_copies(const struct bp_profile *profile) {
 }
 
 static void read_thread(struct sites *sites, uint32_t number) {
-    sites->thread = sites->model->thread_list[number].source;
+    sites->thread = sites->model->threads[number].source;
     sites->work = &sites->model->work->threads[number];
     struct bp_stack_frame *frames = bp_stack_frames(sites->reader, sites->thread);
     sites->frames = frames;
@@ -199,7 +177,7 @@ static int compare_sites(const void *a, const void *b) {
 }
 
 void bp_model_find_sites(struct bp_model *model) {
-    struct bp_table table = {0};
+    struct bp_keys table = {0};
     struct sites sites = {.model = model, .table = &table};
     for (uint32_t process = 0; process < model->process_count; process++) {
         struct bp_stack_reader reader;
@@ -208,18 +186,17 @@ void bp_model_find_sites(struct bp_model *model) {
         bp_stack_reader_init(&reader, model, process);
         sites.reader = &reader;
         for (uint32_t i = 0; i < model->thread_count; i++)
-            if (model->thread_list[i].process == process)
+            if (model->threads[i].process == process)
                 read_thread(&sites, i);
         bp_stack_reader_fini(&reader);
     }
-    if (model->site_count)
-        qsort(model->sites, model->site_count, sizeof(*model->sites), compare_sites);
-    note_coarse(model, &sites);
-    bp_table_fini(&table);
+    if (model->cuda.site_count)
+        qsort(model->cuda.sites, model->cuda.site_count, sizeof(*model->cuda.sites), compare_sites);
+    bp_keys_fini(&table);
 }
 
 void bp_model_free_sites(struct bp_model *model) {
-    for (uint32_t i = 0; i < model->site_count; i++)
-        free(model->sites[i].steps);
-    free(model->sites);
+    for (uint32_t i = 0; i < model->cuda.site_count; i++)
+        free(model->cuda.sites[i].steps);
+    free(model->cuda.sites);
 }

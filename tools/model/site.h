@@ -32,6 +32,13 @@ struct bp_copy_site {
     uint32_t step_count;
 };
 
+/* How well the places of copies are known. */
+struct bp_site_counts {
+    uint64_t copies;
+    uint64_t coarse; /* of them: without a line somewhere on their path */
+    uint32_t fine;   /* paths of the others */
+};
+
 /* Whether copies in that direction may come from there: a call that copies from device to device
  * does not say whether they are one. */
 static inline bool bp_site_fits(const struct bp_copy_site *site, uint32_t direction) {

@@ -3,15 +3,15 @@
  * From the frames of a profile to functions of the model. A native function that is hooked, too, is
  * the same function: library and name are.
  */
-#include "tools/model_stack.h"
+#include "tools/model/stack.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/symbols.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/symbols/symbols.h"
 
 /* Libraries that do what they are told: their time is their caller's. */
 static const char *const runtime[] = {
@@ -30,7 +30,7 @@ static bool is_among(const char *const *globs, size_t count, const char *name) {
     return false;
 }
 
-static enum bp_code code_of(const char *library) {
+enum bp_code bp_stack_code(const char *library) {
     if (is_among(runtime, sizeof(runtime) / sizeof(runtime[0]), library))
         return BP_CODE_RUNTIME;
     if (is_among(interpreters, sizeof(interpreters) / sizeof(interpreters[0]), library))
@@ -53,21 +53,20 @@ void bp_stack_reader_init(struct bp_stack_reader *reader, struct bp_model *model
                           uint32_t process) {
     const struct bp_profile *profile = model->processes[process].profile;
     *reader = (struct bp_stack_reader){.model = model, .process = process};
-    reader->map = bp_model_map_functions(model, &model->processes[process]);
+    reader->map = model->processes[process].functions;
     reader->objects = bp_alloc(profile->object_count, sizeof(*reader->objects));
     for (uint32_t i = 0; i < profile->object_count; i++)
         reader->objects[i] = i;
     if (profile->object_count)
         qsort_r(reader->objects, profile->object_count, sizeof(*reader->objects), compare_objects,
                 profile->objects);
-    if (!model->symbols)
-        model->symbols = bp_symbols_new(NULL);
+    if (!model->samples.symbols)
+        model->samples.symbols = bp_symbols_new(NULL);
 }
 
 void bp_stack_reader_fini(struct bp_stack_reader *reader) {
-    free(reader->map);
     free(reader->objects);
-    bp_table_fini(&reader->addresses);
+    bp_keys_fini(&reader->addresses);
     free(reader->known);
 }
 
@@ -98,32 +97,36 @@ uint32_t bp_stack_file(const struct bp_stack_reader *reader, uint32_t number) {
                              : sizeof(object->build_id),
         .loaded_ns = profile->header.first.realtime_ns,
     };
-    return bp_symbols_add(reader->model->symbols, &file);
+    return bp_symbols_add(reader->model->samples.symbols, &file);
 }
 
 /* Code that belongs to no file was made by the program itself. */
 static const char *generated_name(const struct bp_stack_reader *reader, uint64_t address) {
     const struct bp_profile *profile = reader->model->processes[reader->process].profile;
-    const char *name = bp_symbols_generated(reader->model->symbols, profile->header.pid, address);
+    const char *name =
+        bp_symbols_generated(reader->model->samples.symbols, profile->header.pid, address);
     return name[0] ? name : "(generated code)";
 }
 
 static struct bp_stack_frame name_frame(struct bp_stack_reader *reader, uint64_t address) {
     const struct bp_profile *profile = reader->model->processes[reader->process].profile;
     uint32_t object = bp_stack_object(reader, address);
-    struct bp_function function = {.module = "", .file = "", .kind = BP_FUNC_CALL};
+    struct bp_function function = {.module = "", .file = "", .path = "", .kind = BP_FUNC_CALL};
     if (object == BP_NO_OBJECT) {
         function.library = "";
         function.name = generated_name(reader, address);
     } else {
-        function.library = bp_base_name(object_path(profile, object));
-        function.name = bp_symbols_label(reader->model->symbols, bp_stack_file(reader, object),
-                                         address - profile->objects[object].base);
+        function.path = object_path(profile, object);
+        function.library = bp_base_name(function.path);
+        function.name =
+            bp_symbols_label(reader->model->samples.symbols, bp_stack_file(reader, object),
+                             address - profile->objects[object].base);
     }
-    if (code_of(function.library) == BP_CODE_INTERPRETER && strstr(function.name, "+0x"))
+    if (bp_stack_code(function.library) == BP_CODE_INTERPRETER && strstr(function.name, "+0x"))
         function.name = "(interpreter)"; /* stripped: its addresses tell nobody anything */
-    enum bp_code code =
-        strcmp(function.name, BP_SYMBOL_JUMP) == 0 ? BP_CODE_RUNTIME : code_of(function.library);
+    enum bp_code code = strcmp(function.name, BP_SYMBOL_JUMP) == 0
+                            ? BP_CODE_RUNTIME
+                            : bp_stack_code(function.library);
     return (struct bp_stack_frame){bp_model_put_function(reader->model, &function, 0), code};
 }
 
@@ -132,7 +135,7 @@ static struct bp_stack_frame native_frame(struct bp_stack_reader *reader,
                                           const struct bp_frame *frame) {
     uint64_t address = bp_stack_address(frame);
     uint32_t before = reader->addresses.count;
-    uint32_t number = bp_table_put(&reader->addresses, &address, sizeof(address));
+    uint32_t number = bp_keys_put(&reader->addresses, &address, sizeof(address));
     if (number == before) {
         struct bp_stack_frame named = name_frame(reader, address);
         *BP_PLACE(reader->known, number) = named;

@@ -5,7 +5,7 @@
 #ifndef BP_TOOLS_MODEL_STACK_H
 #define BP_TOOLS_MODEL_STACK_H
 
-#include "tools/model_internal.h"
+#include "tools/model/internal.h"
 
 /* Who a frame's code belongs to. Time in the runtime is its caller's; that in the interpreter too,
  * where the stack has Python functions. */
@@ -23,13 +23,16 @@ struct bp_stack_frame {
     enum bp_code code;
 };
 
+/* Whose the code of a library is. */
+enum bp_code bp_stack_code(const char *library);
+
 /* What is needed to read the stacks of one process. */
 struct bp_stack_reader {
     struct bp_model *model;
     uint32_t process;
-    uint32_t *map;     /* functions of the process to those of the model */
-    uint32_t *objects; /* of the process, by address */
-    struct bp_table addresses;
+    const uint32_t *map; /* functions of the process to those of the model */
+    uint32_t *objects;   /* of the process, by address */
+    struct bp_keys addresses;
     struct bp_stack_frame *known; /* by address */
 };
 
@@ -40,9 +43,8 @@ void bp_stack_reader_fini(struct bp_stack_reader *reader);
 struct bp_stack_frame *bp_stack_frames(struct bp_stack_reader *reader,
                                        const struct bp_profile_thread *thread);
 
-/* Adds the thread's CPU samples to the model's stacks; `table` numbers these. */
-void bp_stack_fold(struct bp_model *model, struct bp_table *table,
-                   const struct bp_profile_thread *thread, const struct bp_thread_work *work,
+/* Adds a thread's CPU samples to the model's stacks; `table` numbers these. */
+void bp_stack_fold(struct bp_model *model, struct bp_keys *table, uint32_t thread,
                    const struct bp_stack_frame *frames);
 
 /* An address within the function: a return address is perhaps that of the next one. */

@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/base/memory.h"
+#include "tools/model/internal.h"
 
 /* A hung recursion may have 100,000 open calls; the innermost ones tell what it does. */
 #define MOST_IN_FLIGHT 32
@@ -26,6 +26,8 @@ struct account {
     double *recorded; /* totals before own cost was taken out */
     double *cost;     /* own cost to subtract */
     double *own;      /* what was subtracted */
+    double by_calls;  /* of the cost: by calls and what is like them */
+    double by_samples;
     uint32_t thread_number;
 };
 
@@ -38,8 +40,8 @@ static uint32_t kind_of(const struct account *account, uint32_t node) {
     return profile->funcs[account->source->nodes[node].func].kind;
 }
 
-static void show_in_flight(struct account *account, const struct bp_open_call *call, uint32_t depth,
-                           double ticks) {
+static void show_in_flight(struct account *account, const struct bp_profile_call *call,
+                           uint32_t depth, double ticks) {
     struct bp_model *model = account->model;
     uint32_t kind = kind_of(account, call->node);
     uint32_t function = account->work->function[call->node];
@@ -61,7 +63,7 @@ static void add_open_calls(struct account *account) {
     uint64_t end = account->process->end;
     uint64_t inner_start = end;
     for (uint32_t i = 0; i < account->source->open_count; i++) {
-        const struct bp_open_call *call = &account->source->open[i];
+        const struct bp_profile_call *call = &account->source->open[i];
         uint64_t start = call->start;
         if (start < account->source->info.start)
             start = account->source->info.start; /* opened in an earlier life, or before fork */
@@ -76,22 +78,8 @@ static void add_open_calls(struct account *account) {
     }
 }
 
-/* Python's calls have a cost of their own, where it was measured. */
-struct bp_call_cost bp_model_call_cost(const struct bp_profile *profile, uint32_t func) {
-    const struct bp_header *header = &profile->header;
-    uint32_t kind = profile->funcs[func].kind;
-    if (profile->funcs[func].flags & BP_FUNC_PYTHON &&
-        header->python_inside + header->python_outside > 0)
-        return (struct bp_call_cost){header->python_inside / 256.0, header->python_outside / 256.0};
-    if (kind == BP_FUNC_CALL)
-        return (struct bp_call_cost){header->inside / 256.0, header->outside / 256.0};
-    if (kind == BP_FUNC_WAIT || kind == BP_FUNC_IO)
-        return (struct bp_call_cost){header->slow_inside / 256.0, header->slow_outside / 256.0};
-    return (struct bp_call_cost){0, 0};
-}
-
-static struct bp_call_cost cost_of(const struct account *account, uint32_t node) {
-    return bp_model_call_cost(account->process->profile, account->source->nodes[node].func);
+static struct bp_call_overhead cost_of(const struct account *account, uint32_t node) {
+    return bp_model_call_overhead(account->process, account->source->nodes[node].func);
 }
 
 /* The main thread begins within the constructor: the rest of it is in its root. */
@@ -111,6 +99,15 @@ static double last_cost(const struct account *account) {
                   header->last_node < source->node_count;
     double lived = clamp_ticks(source->info.start, account->process->end);
     return waited && (double)header->last_time <= lived ? (double)header->last_time : 0;
+}
+
+/* What the process waited for us when Python began. */
+static void add_python_start(struct account *account) {
+    const struct bp_header *header = &account->process->profile->header;
+    const struct bp_profile_thread *source = account->source;
+    if (source->slot == 0 && source->info.lives <= 1 && !(header->flags & BP_FORKED) &&
+        header->python_start_node < source->node_count)
+        account->cost[header->python_start_node] += (double)header->python_start;
 }
 
 static uint64_t count_tasks(const struct bp_profile *profile) {
@@ -137,21 +134,28 @@ static void add_task_costs(struct account *account) {
 /* The cost outside a call falls in its caller: the parent, or, where a function calls itself, most
  * likely the function, since inner calls are counted on the same node. */
 static void add_costs(struct account *account) {
-    const struct bp_header *header = &account->process->profile->header;
     const struct bp_node *nodes = account->source->nodes;
+    double passed = bp_model_passed_overhead(account->process);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         double calls = (double)account->calls[i];
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
         account->cost[i] += calls * cost_of(account, i).inside;
-        account->cost[i] += (double)nodes[i].passed * header->python_passed / 256.0;
+        account->cost[i] += (double)nodes[i].passed * passed;
+        account->cost[i] += (double)nodes[i].lines;
         account->cost[caller] += calls * cost_of(account, i).outside;
+        account->by_calls += calls * (cost_of(account, i).inside + cost_of(account, i).outside);
+        account->by_calls += (double)nodes[i].passed * passed;
     }
     for (uint32_t i = 0; i < account->source->sample_count; i++) {
         const struct bp_sample *sample = &account->source->samples[i];
         if (sample->kind == BP_SAMPLE_CPU) /* of a copy: in its split's `own` */
-            account->cost[sample->node] += (double)sample->own;
+            account->cost[sample->node] += (double)sample->own * account->process->cold.sample;
+        account->by_samples += sample->kind == BP_SAMPLE_CPU ? (double)sample->own : 0;
     }
     account->cost[0] += startup_cost(account);
+    add_python_start(account);
+    if (account->source->slot == 0)
+        account->cost[0] += account->process->cold.rest / account->process->tick_s;
     if (last_cost(account) > 0)
         account->cost[account->process->profile->header.last_node] += last_cost(account);
     add_task_costs(account);
@@ -168,7 +172,7 @@ static void add_collector_costs(struct account *account) {
     }
 }
 
-/* Returns the ticks subtracted. Totals lose what was subtracted below them. */
+/* Returns the ticks subtracted. Totals lose what was subtracted while they were open. */
 static double subtract_costs(struct account *account) {
     double sum = 0;
     uint32_t count = account->source->node_count;
@@ -180,12 +184,11 @@ static double subtract_costs(struct account *account) {
         account->own[i] = account->cost[i];
         sum += account->cost[i];
     }
-    for (uint32_t i = count; i-- > 0;) {
+    bp_model_sum_open(account->work, account->source, account->cost);
+    for (uint32_t i = 0; i < count; i++) {
         account->total[i] -= account->cost[i];
         if (account->total[i] < account->self[i])
             account->total[i] = account->self[i];
-        if (i > 0)
-            account->cost[account->source->nodes[i].parent] += account->cost[i];
     }
     account->total[0] = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -195,7 +198,7 @@ static double subtract_costs(struct account *account) {
 
 static uint32_t put_context(struct bp_model *model, uint32_t parent, uint32_t function) {
     uint32_t key[2] = {parent, function};
-    uint32_t number = bp_table_put(&model->work->context_table, key, sizeof(key));
+    uint32_t number = bp_keys_put(&model->work->context_table, key, sizeof(key));
     if (number == model->context_count) {
         struct bp_context *fresh = BP_APPEND(model->contexts, model->context_count);
         fresh->parent = parent;
@@ -224,13 +227,14 @@ static double add_cuda(struct account *account, uint32_t node, double self_s) {
     struct bp_function *function = &model->functions[account->work->function[node]];
     struct bp_node_split parts = bp_model_divide(account->work, node, self_s);
     double wait_s = parts.wait_s[BP_DSL] + parts.wait_s[BP_FRAMEWORK];
-    account->thread->category_s[BP_TRANSFER] += parts.transfer_s;
-    account->thread->category_s[BP_DSL] += parts.wait_s[BP_DSL];
-    account->thread->category_s[BP_FRAMEWORK] += parts.wait_s[BP_FRAMEWORK];
+    double *category_s = account->thread->contexts[node].category_s;
+    category_s[BP_TRANSFER] = parts.transfer_s;
+    category_s[BP_DSL] = parts.wait_s[BP_DSL];
+    category_s[BP_FRAMEWORK] = parts.wait_s[BP_FRAMEWORK];
     function->transfer_s += parts.transfer_s;
     function->kernel_wait_s += wait_s;
-    model->dsl_kernel_wait_s += parts.wait_s[BP_DSL];
-    model->kernel_wait_s += parts.wait_s[BP_FRAMEWORK];
+    model->thread_time.dsl_kernel_wait_s += parts.wait_s[BP_DSL];
+    model->thread_time.kernel_wait_s += parts.wait_s[BP_FRAMEWORK];
     double rest_s = self_s - parts.transfer_s - wait_s;
     return rest_s > 0 ? rest_s : 0;
 }
@@ -241,7 +245,9 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
     const struct bp_function *function = &model->functions[account->work->function[node]];
     bool waits = function->kind == BP_FUNC_WAIT;
     double rest_s = add_cuda(account, node, self_s);
-    thread->category_s[function->category] += rest_s;
+    thread->contexts[node].category_s[function->category] += rest_s;
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        thread->category_s[i] += thread->contexts[node].category_s[i];
     *(waits ? &thread->waiting_s : &thread->busy_s) += self_s;
     if (function->kind == BP_FUNC_IO)
         thread->io_s += self_s;
@@ -250,15 +256,15 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
     if (function->category != BP_FRAMEWORK)
         return;
     if (function->gil)
-        model->gil_s += self_s;
+        model->thread_time.gil_s += self_s;
     if (waits)
-        model->waiting_s += self_s;
+        model->thread_time.waiting_s += self_s;
     else if (function->kind == BP_FUNC_IO)
-        model->io_s += self_s;
+        model->thread_time.io_s += self_s;
     else if (function->cuda)
-        model->cuda_api_s += rest_s;
+        model->thread_time.cuda_api_s += rest_s;
     else
-        model->running_s += rest_s;
+        model->thread_time.running_s += rest_s;
 }
 
 static void add_nodes(struct account *account) {
@@ -274,14 +280,16 @@ static void add_nodes(struct account *account) {
         account->work->self_s[i] = self_s;
         function->self_s += self_s;
         function->total_s += total_s;
-        function->cost_s += account->own[i] * tick_s;
+        function->overhead_s += account->own[i] * tick_s;
         function->burst_s += burst_s[i] < self_s ? burst_s[i] : self_s;
         context->self_s += self_s;
-        context->total_s += total_s;
         context->calls += account->calls[i];
+        account->thread->contexts[i] = (struct bp_thread_context){
+            .context = account->work->context[i], .calls = account->calls[i], .self_s = self_s};
         add_to_thread(account, i, self_s);
-        struct bp_node_times times = {cost_of(account, i).inside, account->recorded[i],
-                                      account->total[i]};
+        struct bp_call_overhead measured =
+            bp_model_measured_overhead(account->process->profile, account->source->nodes[i].func);
+        struct bp_node_times times = {measured.inside, account->recorded[i], account->total[i]};
         if (i > 0)
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
                                  &times, tick_s);
@@ -320,19 +328,23 @@ static void add_lifetime(struct account *account) {
     struct bp_model_process *process = account->process;
     const struct bp_model_thread *thread = account->thread;
     const struct bp_thread *info = &account->source->info;
-    model->thread_s += thread->lifetime_s;
-    model->cpu_s += thread->cpu_s;
-    model->overhead_s += thread->overhead_s;
+    model->thread_time.total_s += thread->lifetime_s;
+    model->thread_time.cpu_s += thread->cpu_s;
+    model->thread_time.overhead_s += thread->overhead_s;
     /* The thread that called exec is the same one as before. */
     bool same = process->continues && info->tid == process->profile->header.pid;
-    model->threads += (info->lives ? info->lives : 1) - same;
+    model->lived_count += (info->lives ? info->lives : 1) - same;
     process->threads += info->lives ? info->lives : 1;
     process->thread_s += thread->lifetime_s;
     process->sum_s += thread->sum_s;
     process->overhead_s += thread->overhead_s;
+    double error_s = bp_model_overhead_error(process, account->by_calls * process->tick_s,
+                                             account->by_samples * process->tick_s);
+    process->overhead_error_s += error_s;
+    model->thread_time.overhead_error_s += error_s;
     process->waiting_s += thread->waiting_s;
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        model->category_thread_s[i] += thread->category_s[i];
+        model->thread_time.category_s[i] += thread->category_s[i];
         process->category_s[i] += thread->category_s[i];
     }
 }
@@ -344,10 +356,11 @@ static void account_init(struct account *account, uint32_t process,
     account->source = source;
     account->process = &model->processes[process];
     account->thread_number = model->thread_count;
-    account->thread = BP_PLACE(model->thread_list, model->thread_count);
+    account->thread = BP_PLACE(model->threads, model->thread_count);
     account->work = BP_APPEND(model->work->threads, model->thread_count);
     account->thread->process = process;
     account->thread->source = source;
+    account->thread->contexts = bp_alloc(count, sizeof(*account->thread->contexts));
     account->work->self_s = bp_alloc(count, sizeof(double));
     account->work->function = bp_alloc(count, sizeof(uint32_t));
     account->work->context = bp_alloc(count, sizeof(uint32_t));
@@ -366,6 +379,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     place_nodes(&account, map);
     account.work->split = bp_model_node_splits(model, account.process, source, map);
     add_open_calls(&account);
+    bp_model_find_recursion(account.work, source, account.self, account.total);
     add_costs(&account);
     add_collector_costs(&account);
     double overhead = subtract_costs(&account);
@@ -387,10 +401,11 @@ static bool is_of_parent(const struct bp_profile *profile, const struct bp_profi
 
 void bp_model_account_process(struct bp_model *model, uint32_t number) {
     const struct bp_profile *profile = model->processes[number].profile;
-    uint32_t *map = bp_model_map_functions(model, &model->processes[number]);
+    const uint32_t *map = model->processes[number].functions;
+    bp_model_find_cold(&model->processes[number]);
     for (uint32_t i = 0; i < profile->thread_count; i++)
         if (!is_of_parent(profile, &profile->threads[i]))
             account_thread(model, number, &profile->threads[i], map);
     bp_model_add_devices(model, &model->processes[number], map);
-    free(map);
+    bp_model_add_exact_lines(model, &model->processes[number], map);
 }

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "profile/tree.h"
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/text.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/model/internal.h"
 
 static double v_ticks(uint64_t v) {
     return (double)v / (1 << BP_TREE_V_SHIFT);
@@ -21,7 +21,7 @@ static void add_tree(struct bp_model *model, const struct bp_model_process *owne
     struct bp_model_work *work = model->work;
     if (!owner->profile->tree)
         return;
-    struct bp_wall_tree *tree = BP_APPEND(work->trees, work->tree_count);
+    struct bp_wall_tree *tree = BP_APPEND(work->trees, model->wall.tree_count);
     tree->owner = owner;
     tree->start = owner->profile->header.start;
     tree->end = owner->end;
@@ -41,7 +41,7 @@ static struct bp_wall_tree *tree_of(const struct bp_model *model,
     const struct bp_header *header = &process->profile->header;
     if (header->flags & BP_LOST_TREE)
         return NULL;
-    for (uint32_t i = 0; i < model->work->tree_count; i++) {
+    for (uint32_t i = 0; i < model->wall.tree_count; i++) {
         struct bp_wall_tree *tree = &model->work->trees[i];
         if (tree->owner == process)
             return tree;
@@ -108,7 +108,7 @@ static uint64_t last_busy(const struct bp_model_process *process,
 static uint64_t last_busy_in(const struct bp_model *model, const struct bp_wall_tree *tree) {
     uint64_t latest = 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_thread *thread = &model->threads[i];
         const struct bp_model_process *process = &model->processes[thread->process];
         if (tree_of(model, process) != tree)
             continue;
@@ -157,8 +157,8 @@ static void add_last_idle(struct bp_model *model, const struct bp_wall_tree *tre
     uint64_t ending = end && closed > end ? closed - end : 0;
     if (ending > idle)
         ending = idle;
-    model->start_s += (double)ending * tick_s;
-    model->idle_s += (double)(idle - ending) * tick_s;
+    model->wall.start_s += (double)ending * tick_s;
+    model->wall.idle_s += (double)(idle - ending) * tick_s;
 }
 
 /* The two ends of the run: before the first thread, and after the last. */
@@ -171,11 +171,11 @@ static void add_edges(struct bp_model *model, const struct bp_wall_tree *tree) {
         joined = tree->end;
     if (joined > tree->start) {
         double own_s = (double)constructor_before(model, tree, joined) * tick_s;
-        model->start_s += (double)(joined - tree->start) * tick_s - own_s;
-        model->overhead_wall_s += own_s;
+        model->wall.start_s += (double)(joined - tree->start) * tick_s - own_s;
+        model->wall.overhead_s += own_s;
     }
     add_last_idle(model, tree, latest, joined);
-    model->wall_s += (double)(tree->end - tree->start) * tick_s;
+    model->wall.total_s += (double)(tree->end - tree->start) * tick_s;
 }
 
 /* The program that the process was before it became this one by exec; NULL if there is none. */
@@ -206,10 +206,10 @@ static double exec_time(const struct bp_model *model, const struct bp_model_thre
 }
 
 static void use_trees(struct bp_model *model) {
-    for (uint32_t i = 0; i < model->work->tree_count; i++)
+    for (uint32_t i = 0; i < model->wall.tree_count; i++)
         add_edges(model, &model->work->trees[i]);
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        struct bp_model_thread *thread = &model->thread_list[i];
+        struct bp_model_thread *thread = &model->threads[i];
         const struct bp_model_process *process = &model->processes[thread->process];
         const struct bp_wall_tree *tree = tree_of(model, process);
         if (!tree)
@@ -217,8 +217,8 @@ static void use_trees(struct bp_model *model) {
         thread->wall_s = recorded_part(process, &thread->source->info, tree);
         double exec_s = exec_time(model, thread);
         thread->idle_s = (double)thread->source->info.idle * process->tick_s - exec_s;
-        model->idle_s += thread->idle_s;
-        model->start_s += exec_s;
+        model->wall.idle_s += thread->idle_s;
+        model->wall.start_s += exec_s;
     }
 }
 
@@ -240,33 +240,33 @@ static double span_of_processes(const struct bp_model *model) {
  * had, or failing that by its busy time, scaled to fill the wall. */
 static void use_no_tree(struct bp_model *model) {
     double sum = 0;
-    model->wall_s = span_of_processes(model);
+    model->wall.total_s = span_of_processes(model);
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        struct bp_model_thread *thread = &model->thread_list[i];
+        struct bp_model_thread *thread = &model->threads[i];
         const struct bp_model_process *process = &model->processes[thread->process];
         thread->wall_s = recorded_part(process, &thread->source->info, NULL);
         thread->idle_s = (double)thread->source->info.idle * process->tick_s;
-        model->idle_s += thread->idle_s;
+        model->wall.idle_s += thread->idle_s;
         sum += thread->wall_s;
     }
     bool recorded = sum > 0 && model->thread_count > 1;
     for (uint32_t i = 0; !recorded && i < model->thread_count; i++)
-        sum += model->thread_list[i].wall_s = model->thread_list[i].busy_s;
+        sum += model->threads[i].wall_s = model->threads[i].busy_s;
     if (model->thread_count == 1) {
-        model->idle_s = model->thread_list[0].idle_s = model->thread_list[0].waiting_s;
+        model->wall.idle_s = model->threads[0].idle_s = model->threads[0].waiting_s;
         return;
     }
-    double room = model->wall_s - model->idle_s;
+    double room = model->wall.total_s - model->wall.idle_s;
     for (uint32_t i = 0; sum > 0 && i < model->thread_count; i++)
-        model->thread_list[i].wall_s *= room > 0 ? room / sum : 0;
+        model->threads[i].wall_s *= room > 0 ? room / sum : 0;
 }
 
 /* A thread's functions share its part; so does the profiler's own cost. */
 static void share_part(struct bp_model *model, uint32_t number) {
-    const struct bp_model_thread *thread = &model->thread_list[number];
+    const struct bp_model_thread *thread = &model->threads[number];
     const struct bp_thread_work *work = &model->work->threads[number];
     double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
-    model->overhead_wall_s += thread->overhead_s * rate;
+    model->wall.overhead_s += thread->overhead_s * rate;
     for (uint32_t i = 0; i < thread->source->node_count; i++) {
         struct bp_function *function = &model->functions[work->function[i]];
         double part = function->kind == BP_FUNC_WAIT ? 0 : work->self_s[i] * rate;
@@ -276,34 +276,34 @@ static void share_part(struct bp_model *model, uint32_t number) {
         model->contexts[work->context[i]].wall_s += part;
         struct bp_node_split parts = bp_model_divide(work, i, part);
         double rest = part - parts.transfer_s - parts.wait_s[BP_DSL] - parts.wait_s[BP_FRAMEWORK];
-        model->category_s[BP_TRANSFER] += parts.transfer_s;
-        model->category_s[BP_DSL] += parts.wait_s[BP_DSL];
-        model->category_s[BP_FRAMEWORK] += parts.wait_s[BP_FRAMEWORK];
-        model->category_s[function->category] += rest;
-        model->kernel_wait_wall_s += parts.wait_s[BP_FRAMEWORK];
-        model->dsl_kernel_wait_wall_s += parts.wait_s[BP_DSL];
+        model->wall.category_s[BP_TRANSFER] += parts.transfer_s;
+        model->wall.category_s[BP_DSL] += parts.wait_s[BP_DSL];
+        model->wall.category_s[BP_FRAMEWORK] += parts.wait_s[BP_FRAMEWORK];
+        model->wall.category_s[function->category] += rest;
+        model->wall.kernel_wait_s += parts.wait_s[BP_FRAMEWORK];
+        model->wall.dsl_kernel_wait_s += parts.wait_s[BP_DSL];
         if (function->cuda && function->category == BP_FRAMEWORK)
-            model->cuda_api_wall_s += rest;
+            model->wall.cuda_api_s += rest;
     }
     model->processes[thread->process].wall_s += thread->wall_s;
 }
 
 void bp_model_split_wall(struct bp_model *model) {
-    if (model->work->tree_count)
+    if (model->wall.tree_count)
         use_trees(model);
     else
         use_no_tree(model);
-    double sum = model->idle_s + model->start_s + model->overhead_wall_s;
+    double sum = model->wall.idle_s + model->wall.start_s + model->wall.overhead_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         share_part(model, i);
-        sum += model->thread_list[i].wall_s;
+        sum += model->threads[i].wall_s;
     }
-    model->category_s[BP_FRAMEWORK] += model->idle_s + model->start_s;
-    model->unsplit_s = model->wall_s - sum;
-    uint64_t origin = model->work->tree_count ? model->work->trees[0].start
-                      : model->process_count  ? model->processes[0].profile->header.start
-                                              : 0;
-    const struct bp_header *first = model->work->tree_count
+    model->wall.category_s[BP_FRAMEWORK] += model->wall.idle_s + model->wall.start_s;
+    model->wall.unsplit_s = model->wall.total_s - sum;
+    uint64_t origin = model->wall.tree_count ? model->work->trees[0].start
+                      : model->process_count ? model->processes[0].profile->header.start
+                                             : 0;
+    const struct bp_header *first = model->wall.tree_count
                                         ? &model->work->trees[0].owner->profile->header
                                     : model->process_count ? &model->processes[0].profile->header
                                                            : NULL;

@@ -9,12 +9,12 @@
 
 #include <jansson.h>
 
-#include "tools/report_internal.h"
-#include "tools/report_json.h"
-#include "tools/table.h"
+#include "tools/base/keys.h"
+#include "tools/render/json/report.h"
+#include "tools/render/text/internal.h"
 
 struct columns {
-    struct bp_table names;
+    struct bp_keys names;
     json_t *list; /* of texts, in order */
 };
 
@@ -31,7 +31,7 @@ static void collect(struct columns *columns, json_t *object, const char *prefix)
         if (json_is_array(value))
             continue; /* a table of its own */
         uint32_t before = columns->names.count;
-        if (bp_table_put(&columns->names, name, strlen(name)) == before)
+        if (bp_keys_put(&columns->names, name, strlen(name)) == before)
             json_array_append_new(columns->list, json_string(name));
     }
 }
@@ -96,34 +96,23 @@ void bp_csv_write(json_t *list, unsigned top, FILE *out) {
         }
         fputs("\n", out);
     }
-    bp_table_fini(&columns.names);
+    bp_keys_fini(&columns.names);
     json_decref(columns.list);
 }
 
 /* A new reference. A projection is a table of one line; --scale with --budget says for which run.
  */
 static json_t *find_list(json_t *root, const struct bp_report_settings *settings) {
-    static const struct {
-        const char *by;
-        const char *path;
-    } lists[] = {
-        {BP_OVERVIEW, "functions"}, {"function", "functions"},     {"task", "tasks.list"},
-        {"phase", "phases"},        {"thread", "thread_list"},     {"process", "process_list"},
-        {"group", "groups"},        {"transfer", "transfer_list"}, {"candidate", "candidates.list"},
-        {"kernel", "kernels"},
-    };
     if (settings->budget_s > 0)
         return json_incref(find(root, "budget.list"));
     if (settings->scale)
         return json_pack("[O]", find(root, "projection"));
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        if (strcmp(lists[i].by, settings->by) == 0)
-            return json_incref(find(root, lists[i].path));
-    return NULL;
+    return json_incref(find(root, bp_views[bp_view_table(settings)].list));
 }
 
-static bool is_wanted(json_t *row, const struct bp_words *words) {
-    static const char *const keys[] = {"name", "id"};
+/* A task is known by its id, too. */
+static bool is_wanted(json_t *row, const char *name, const struct bp_words *words) {
+    const char *const keys[] = {name, "id"};
     for (size_t i = 0; i < 2 * words->count; i++) {
         const char *text = json_string_value(json_object_get(row, keys[i % 2]));
         if (text && bp_report_matches(words->word[i / 2], text))
@@ -134,44 +123,45 @@ static bool is_wanted(json_t *row, const struct bp_words *words) {
 
 static void choose_rows(json_t *list, const struct bp_report_settings *settings) {
     for (size_t i = json_array_size(list); i-- > 0;)
-        if (!is_wanted(json_array_get(list, i), &settings->search))
+        if (!is_wanted(json_array_get(list, i), bp_views[bp_view_table(settings)].name,
+                       &settings->search))
             json_array_remove(list, i);
 }
 
 /* The rows that close the page: with them the percentages of all rows sum to 100. */
 static void add_rest(json_t *list, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
-    static const char *const pages[] = {BP_OVERVIEW, "function", "group",
-                                        "thread",    "process",  "phase"};
-    bool has_rest = false;
-    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
-        has_rest |= strcmp(settings->by, pages[i]) == 0;
-    if (!has_rest || settings->top || settings->search.count || settings->scale ||
+    const struct bp_view *view = &bp_views[bp_view_table(settings)];
+    if (!view->rest || settings->top || settings->search.count || settings->scale ||
         settings->budget_s > 0 || json_array_size(list) == 0)
         return;
-    struct bp_rest rest = bp_report_rest(model, settings->by);
+    struct bp_rest rest = view->rest(model);
     for (uint32_t i = 0; i < rest.count; i++) {
         char name[80];
         json_t *row = json_object();
         snprintf(name, sizeof(name), "(%s)", rest.rows[i].name);
-        json_object_set_new(row, strcmp(settings->by, "process") == 0 ? "command" : "name",
-                            json_string(name));
+        json_object_set_new(row, view->name, json_string(name));
         json_object_set_new(row, "wall_s", json_real(rest.rows[i].wall_s));
-        json_object_set_new(row, "pct", json_real(100 * rest.rows[i].wall_s / model->wall_s));
+        json_object_set_new(row, "pct", json_real(100 * rest.rows[i].wall_s / model->wall.total_s));
         json_array_append_new(list, row);
     }
 }
 
-int bp_report_csv(const struct bp_model *model, const struct bp_report_settings *settings,
+int bp_report_csv(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                   FILE *out) {
-    json_t *root = bp_report_json_make(model, settings);
-    json_t *list = find_list(root, settings);
-    choose_rows(list, settings);
-    add_rest(list, model, settings);
+    const struct bp_model *model = analysis->model;
+    json_t *root = bp_report_json_make(analysis, settings);
+    json_t *list =
+        settings->lines ? bp_report_json_line_rows(model, settings) : find_list(root, settings);
+    if (!settings->lines) {
+        choose_rows(list, settings);
+        add_rest(list, model, settings);
+    }
     if (list)
         bp_csv_write(list, settings->top, out);
     if (json_array_size(list) == 0)
-        bp_note("the table is empty: this profile has no %ss%s", settings->by,
+        bp_note("the table is empty: no %s%s in this profile",
+                settings->lines ? "line" : bp_views[bp_view_table(settings)].word,
                 settings->search.count ? " of that name" : "");
     json_decref(list);
     json_decref(root);

@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "tools/rules.h"
+#include "tools/rules/rules.h"
 
 enum kind { ANY, WAIT, IO, CUDA };
 
@@ -21,7 +21,7 @@ static const struct group_rule rules[] = {
 #define MEANS(name)
 #define WORK(library, symbol, module)
 #define GROUP(name, kind, library, symbol, module) {name, kind, library, symbol, module},
-#include "tools/groups.def"
+#include "tools/rules/groups.def"
 #undef GROUP
 #undef WORK
 #undef MEANS
@@ -31,7 +31,7 @@ static const char *const means[] = {
 #define MEANS(name) name,
 #define WORK(library, symbol, module)
 #define GROUP(name, kind, library, symbol, module)
-#include "tools/groups.def"
+#include "tools/rules/groups.def"
 #undef GROUP
 #undef WORK
 #undef MEANS
@@ -42,7 +42,7 @@ static const struct group_rule work[] = {
 #define MEANS(name)
 #define WORK(library, symbol, module) {"", ANY, library, symbol, module},
 #define GROUP(name, kind, library, symbol, module)
-#include "tools/groups.def"
+#include "tools/rules/groups.def"
 #undef GROUP
 #undef WORK
 #undef MEANS

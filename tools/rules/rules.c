@@ -6,16 +6,20 @@
  *                 "group": "logging"}]}
  *
  * and which calls are tasks, phases, samples and generate code, for `battprof run`
- * (tools/task_rules.h):
+ * (tools/rules/task.h):
  *
  *     {"tasks": ["batt(task_id)"], "phases": {"data loading": ["load_data"]},
  *      "samples": ["run_sample"], "generators": ["expand_solver"]}
+ *
+ * and what is the user's own, as `battprof run --dsl` has it (profile/pattern.h):
+ *
+ *     {"dsl": ["mypkg", "libfoo:sym*"]}
  *
  * library, symbol, module and file are globs, all that are given must match; category or group or
  * both say what follows. A rule with a group alone names the group and leaves the category to the
  * rules after it. A typo must not silently change a report: every unknown word is an error.
  */
-#include "tools/rules.h"
+#include "tools/rules/rules.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -25,35 +29,11 @@
 
 #include <jansson.h>
 
-#include "tools/memory.h"
-#include "tools/nearest.h"
-#include "tools/task_rules.h"
-
-struct rule {
-    const char *library;
-    const char *symbol;
-    const char *module;
-    const char *file;
-    const char *group;
-    int category; /* enum bp_category, or -1 */
-};
-
-struct bp_rules {
-    json_t *document; /* owns the texts */
-    struct rule *rules;
-    uint32_t count;
-    struct bp_task_rules tasks;
-};
-
-/* Only plain calls: a lock taken inside libdsl is waiting, not DSL. */
-static const struct rule builtin[] = {
-    {.library = "libdsl*",
-     .symbol = "dsl_log_*",
-     .category = BP_FRAMEWORK}, /* kept in it, not of it */
-    {.library = "libdsl*", .category = BP_DSL},
-    {.module = "dsl", .category = BP_DSL},
-    {.module = "dsl.*", .category = BP_DSL},
-};
+#include "tools/base/memory.h"
+#include "tools/base/nearest.h"
+#include "tools/base/text.h"
+#include "tools/rules/internal.h"
+#include "tools/rules/task.h"
 
 static const char *const category_names[] = {"dsl", "framework", "transfer"};
 
@@ -61,9 +41,9 @@ static const struct {
     const char *key;
     size_t offset;
 } texts[] = {
-    {"library", offsetof(struct rule, library)}, {"symbol", offsetof(struct rule, symbol)},
-    {"module", offsetof(struct rule, module)},   {"file", offsetof(struct rule, file)},
-    {"group", offsetof(struct rule, group)},
+    {"library", offsetof(struct bp_rule, library)}, {"symbol", offsetof(struct bp_rule, symbol)},
+    {"module", offsetof(struct bp_rule, module)},   {"file", offsetof(struct bp_rule, file)},
+    {"group", offsetof(struct bp_rule, group)},
 };
 
 #define TEXTS (sizeof(texts) / sizeof(texts[0]))
@@ -94,7 +74,7 @@ static int unknown_key(const struct parser *parser, const char *key) {
                         parser->path, parser->number, key);
 }
 
-static int parse_category(const struct parser *parser, const char *text, struct rule *rule) {
+static int parse_category(const struct parser *parser, const char *text, struct bp_rule *rule) {
     for (int i = 0; i < BP_CATEGORIES; i++)
         if (strcmp(text, category_names[i]) == 0) {
             rule->category = i;
@@ -107,7 +87,7 @@ static int parse_category(const struct parser *parser, const char *text, struct 
 }
 
 static int parse_member(const struct parser *parser, const char *key, const json_t *value,
-                        struct rule *rule) {
+                        struct bp_rule *rule) {
     const char *text = json_string_value(value);
     bool is_category = strcmp(key, "category") == 0;
     size_t i = 0;
@@ -125,7 +105,7 @@ static int parse_member(const struct parser *parser, const char *key, const json
     return 0;
 }
 
-static int parse_rule(const struct parser *parser, json_t *item, struct rule *rule) {
+static int parse_rule(const struct parser *parser, json_t *item, struct bp_rule *rule) {
     const char *key;
     json_t *value;
     if (!json_is_object(item))
@@ -151,17 +131,20 @@ static int parse_rule(const struct parser *parser, json_t *item, struct rule *ru
 /* A list of texts; those of a phase get its name in front. */
 static int parse_task_list(struct bp_rules *rules, const struct parser *parser,
                            enum bp_task_rule kind, const char *phase, const json_t *list) {
-    char from[256], value[256];
+    char *from = bp_make_text("%s:", parser->path);
+    int result = 0;
     size_t i;
     json_t *item;
-    snprintf(from, sizeof(from), "%s:", parser->path);
     json_array_foreach(list, i, item) {
         const char *text = json_string_value(item);
-        snprintf(value, sizeof(value), "%s%s%s", phase, *phase ? "=" : "", text ? text : "");
-        if (bp_task_rules_add(&rules->tasks, kind, value, from, parser->error)) {
-            parser->error->status = BP_FAILED;
-            return -1;
-        }
+        char *value = bp_make_text("%s%s%s", phase, *phase ? "=" : "", text ? text : "");
+        result |= bp_task_rules_add(&rules->tasks, kind, value, from, parser->error);
+        free(value);
+    }
+    free(from);
+    if (result) {
+        parser->error->status = BP_FAILED;
+        return -1;
     }
     return json_is_array(list)
                ? 0
@@ -189,8 +172,25 @@ static int parse_tasks(struct bp_rules *rules, const struct parser *parser) {
     return 0;
 }
 
+static int parse_dsl(struct bp_rules *rules, const struct parser *parser) {
+    json_t *list = json_object_get(rules->document, "dsl"), *item;
+    size_t i;
+    json_array_foreach(list, i, item) {
+        const char *text = json_string_value(item);
+        if (!text || strpbrk(text, ",\n") || bp_rules_add_dsl(rules, text) != 1)
+            return bp_error_set(parser->error, BP_FAILED,
+                                "%s: dsl: write modules, files, libraries or functions of them: "
+                                "{\"dsl\": [\"mypkg\", \"libfoo:sym*\"]}",
+                                parser->path);
+    }
+    return !list || json_is_array(list)
+               ? 0
+               : bp_error_set(parser->error, BP_FAILED, "%s: dsl is a list: {\"dsl\": [\"mypkg\"]}",
+                              parser->path);
+}
+
 static int check_top(const json_t *document, const char *path, struct bp_error *error) {
-    static const char *const known[] = {"rules", "tasks", "phases", "samples", "generators"};
+    static const char *const known[] = {"rules", "dsl", "tasks", "phases", "samples", "generators"};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)document, key, value) {
@@ -199,7 +199,7 @@ static int check_top(const json_t *document, const char *path, struct bp_error *
             i++;
         if (i == sizeof(known) / sizeof(known[0]))
             return bp_error_set(error, BP_FAILED,
-                                "%s: unknown key \"%s\"; those at the top are \"rules\", "
+                                "%s: unknown key \"%s\"; those at the top are \"rules\", \"dsl\", "
                                 "\"tasks\", \"phases\", \"samples\" and \"generators\"",
                                 path, key);
     }
@@ -209,9 +209,10 @@ static int check_top(const json_t *document, const char *path, struct bp_error *
 static int parse_document(struct bp_rules *rules, const char *path, struct bp_error *error) {
     json_t *list = json_object_get(rules->document, "rules");
     struct parser parser = {path, error, 0};
-    if (check_top(rules->document, path, error) || parse_tasks(rules, &parser))
+    if (check_top(rules->document, path, error) || parse_tasks(rules, &parser) ||
+        parse_dsl(rules, &parser))
         return -1;
-    if (!list && rules->tasks.used)
+    if (!list && (rules->tasks.length || rules->dsl_count))
         return 0;
     if (!json_is_array(list))
         return bp_error_set(error, BP_FAILED,
@@ -228,23 +229,15 @@ static int parse_document(struct bp_rules *rules, const char *path, struct bp_er
     return 0;
 }
 
-struct bp_rules *bp_rules_new(const char *path, struct bp_error *error) {
+/* Takes the document. */
+static struct bp_rules *read_document(json_t *document, const json_error_t *where, const char *path,
+                                      struct bp_error *error) {
     struct bp_rules *rules = bp_alloc(1, sizeof(*rules));
-    if (!path)
-        return rules;
-    json_error_t where;
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
-        bp_rules_free(rules);
-        return NULL;
-    }
-    rules->document = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
-    fclose(file);
+    rules->document = document;
     int result = 0;
-    if (!rules->document)
-        result = bp_error_set(error, BP_FAILED, "%s: line %d: not JSON: %s", path, where.line,
-                              where.text);
+    if (!document)
+        result = bp_error_set(error, BP_FAILED, "%s: line %d: not JSON: %s", path, where->line,
+                              where->text);
     else
         result = parse_document(rules, path, error);
     if (result == 0)
@@ -253,54 +246,42 @@ struct bp_rules *bp_rules_new(const char *path, struct bp_error *error) {
     return NULL;
 }
 
+struct bp_rules *bp_rules_new(const char *path, struct bp_error *error) {
+    json_error_t where;
+    if (!path)
+        return bp_alloc(1, sizeof(struct bp_rules));
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *document = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+    fclose(file);
+    return read_document(document, &where, path, error);
+}
+
+struct bp_rules *bp_rules_parse(const char *text, const char *from, struct bp_error *error) {
+    json_error_t where;
+    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    return read_document(document, &where, from, error);
+}
+
+char *bp_rules_print(const struct bp_rules *rules) {
+    char *text = rules->document ? json_dumps(rules->document, JSON_COMPACT) : NULL;
+    return text ? text : bp_copy_text("");
+}
+
 const char *bp_rules_tasks(const struct bp_rules *rules) {
-    return rules->tasks.text;
+    return bp_text_get(&rules->tasks);
 }
 
 void bp_rules_free(struct bp_rules *rules) {
     if (!rules)
         return;
     json_decref(rules->document);
+    bp_text_fini(&rules->tasks);
+    bp_text_fini(&rules->dsl_text);
+    free(rules->dsl);
     free(rules->rules);
     free(rules);
-}
-
-static bool glob_matches(const char *glob, const char *text) {
-    return !glob || fnmatch(glob, text, 0) == 0;
-}
-
-static bool rule_matches(const struct rule *rule, const struct bp_rule_subject *subject) {
-    return glob_matches(rule->library, subject->library) &&
-           glob_matches(rule->symbol, subject->symbol) &&
-           glob_matches(rule->module, subject->module) && glob_matches(rule->file, subject->file);
-}
-
-static enum bp_category find_category(const struct bp_rules *rules,
-                                      const struct bp_rule_subject *subject, const char **group) {
-    for (uint32_t i = 0; i < rules->count; i++) {
-        const struct rule *rule = &rules->rules[i];
-        if (!rule_matches(rule, subject))
-            continue;
-        if (rule->group && !(*group)[0])
-            *group = rule->group;
-        if (rule->category >= 0)
-            return (enum bp_category)rule->category;
-    }
-    for (size_t i = 0; subject->kind == BP_FUNC_CALL && i < sizeof(builtin) / sizeof(*builtin); i++)
-        if (rule_matches(&builtin[i], subject))
-            return (enum bp_category)builtin[i].category;
-    if (subject->flags & BP_FUNC_CHOSEN)
-        return BP_DSL; /* run --python asked for its module */
-    return BP_FRAMEWORK;
-}
-
-enum bp_category bp_rules_apply(const struct bp_rules *rules, const struct bp_rule_subject *subject,
-                                const char **group) {
-    *group = "";
-    enum bp_category category = find_category(rules, subject, group);
-    if (!(*group)[0])
-        *group = bp_group_builtin(subject);
-    if (!(*group)[0])
-        *group = category == BP_DSL ? BP_GROUP_DSL : BP_GROUP_OTHER;
-    return category;
 }

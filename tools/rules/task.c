@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/task_rules.h"
+#include "tools/rules/task.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LONGEST_WORD 63 /* of a function, place, argument or phase */
@@ -56,21 +55,18 @@ static bool is_right(enum bp_task_rule kind, const char *value) {
     return equals && is_word(value, (size_t)(equals - value)) && is_function(equals + 1, false);
 }
 
-int bp_task_rules_add(struct bp_task_rules *rules, enum bp_task_rule kind, const char *value,
+int bp_task_rules_add(struct bp_text *rules, enum bp_task_rule kind, const char *value,
                       const char *from, struct bp_error *error) {
     if (!is_right(kind, value))
         return bp_error_set(error, BP_USAGE, "%s '%s': write %s", from, value, kinds[kind].shape);
-    size_t room = sizeof rules->text - rules->used;
-    size_t length = (size_t)snprintf(rules->text + rules->used, room, "%s%s=%s",
-                                     rules->used ? ";" : "", kinds[kind].word, value);
-    if (length >= room)
+    bp_text_add(rules, "%s%s=%s", rules->length ? ";" : "", kinds[kind].word, value);
+    if (rules->length >= BP_TASK_RULES_SIZE)
         return bp_error_set(error, BP_USAGE, "%s '%s': the rules for tasks are too long together",
                             from, value);
-    rules->used += length;
     return 0;
 }
 
-int bp_task_rules_add_words(struct bp_task_rules *rules, enum bp_task_rule kind,
+int bp_task_rules_add_words(struct bp_text *rules, enum bp_task_rule kind,
                             const struct bp_words *words, const char *from,
                             struct bp_error *error) {
     for (size_t i = 0; words->count > 1 && i < words->count; i++)

@@ -6,23 +6,25 @@
 #ifndef BP_TOOLS_RUN_ENVIRONMENT_H
 #define BP_TOOLS_RUN_ENVIRONMENT_H
 
-#include "tools/error.h"
-#include "tools/run_settings.h"
-#include "tools/task_rules.h"
+#include "tools/base/error.h"
+#include "tools/base/variables.h"
+#include "tools/run/settings.h"
+#include "tools/rules/task.h"
 
 #define BP_RUN_ASSIGNMENTS 24
-#define BP_LONGEST_VARIABLE 600 /* that the library takes */
 
 struct bp_run_environment {
     const struct bp_run_settings *settings;
     char *assignment[BP_RUN_ASSIGNMENTS + 1]; /* "NAME=value", NULL at the end */
     size_t assigned;
-    size_t lasting;                   /* those that an unprofiled target needs, too */
-    char hooks[4096];                 /* comma separated, for BATTPROF_HOOK */
-    char python[BP_LONGEST_VARIABLE]; /* the same for BATTPROF_PYTHON */
-    char count[BP_LONGEST_VARIABLE];  /* and BATTPROF_COUNT */
-    char rate[16];                    /* for BATTPROF_SAMPLE */
-    struct bp_task_rules tasks;
+    size_t lasting;        /* those that an unprofiled target needs, too */
+    struct bp_text dsl;    /* comma separated, for BATTPROF_DSL */
+    struct bp_text hooks;  /* comma separated, for BATTPROF_HOOK */
+    struct bp_text python; /* the same for BATTPROF_PYTHON */
+    struct bp_text count;  /* and BATTPROF_COUNT */
+    struct bp_text lines;  /* and BATTPROF_LINES */
+    struct bp_text tasks;  /* with semicolons, for BATTPROF_TASKS */
+    struct bp_text rate;   /* for BATTPROF_SAMPLE */
 };
 
 /* Checks the settings, which are borrowed, and makes the lasting assignments. */
@@ -31,11 +33,15 @@ int bp_run_environment_init(struct bp_run_environment *environment,
 
 /* Rules for tasks behind those of the command line, which come first. -1 if there is no room. */
 int bp_run_environment_add_tasks(struct bp_run_environment *environment, const char *rules);
+/* The same for patterns of the DSL. */
+int bp_run_environment_add_dsl(struct bp_run_environment *environment, const char *patterns);
 
 /* The assignments of a profiled target, in place of those of the repetition before. `tree` is the
  * file with the wall page. */
 void bp_run_environment_profile(struct bp_run_environment *environment, const char *library,
                                 const char *directory, const char *tree);
+
+void bp_run_environment_fini(struct bp_run_environment *environment);
 
 /* Takes all but the first `count` assignments back. */
 void bp_run_environment_keep(struct bp_run_environment *environment, size_t count);

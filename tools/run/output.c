@@ -5,7 +5,7 @@
  * holds a lock on its run.bp (session.c): moving that directory away would send the files of its
  * later children into the new one.
  */
-#include "tools/output.h"
+#include "tools/run/output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/runs.h"
+#include "tools/base/memory.h"
+#include "tools/base/runs.h"
+#include "tools/base/text.h"
 
 #define KEPT_LIMIT 100 /* names DIR.old.1 … tried for a directory with files of others */
 
@@ -37,11 +39,12 @@ static bool is_profile(const char *name) {
 }
 
 static bool is_run(int parent, const char *name) {
-    char path[64];
     if (!bp_runs_is_number(name))
         return false;
-    snprintf(path, sizeof path, "%s/" BP_SESSION_FILE, name);
-    return faccessat(parent, path, F_OK, 0) == 0;
+    char *path = bp_make_text("%s/" BP_SESSION_FILE, name);
+    bool there = faccessat(parent, path, F_OK, 0) == 0;
+    free(path);
+    return there;
 }
 
 static struct survey survey(const char *path) {
@@ -76,9 +79,9 @@ int bp_output_count(const char *directory) {
 }
 
 static bool is_locked(const char *directory) {
-    char path[PATH_MAX + sizeof "/" BP_SESSION_FILE];
-    snprintf(path, sizeof path, "%s/" BP_SESSION_FILE, directory);
+    char *path = bp_make_text("%s/" BP_SESSION_FILE, directory);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
     if (fd < 0)
         return false;
     bool locked = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
@@ -98,16 +101,16 @@ static bool is_in_use(const char *directory) {
 
 /* Removes the profiles in it and, if nothing else is left, the directory. */
 static int remove_profiles(const char *path) {
-    char run[PATH_MAX];
     DIR *dir = opendir(path);
     if (!dir)
         return -1;
     for (struct dirent *entry; (entry = readdir(dir));) {
+        char *name = bp_make_text("%s/%s", path, entry->d_name);
         if (is_profile(entry->d_name))
-            unlinkat(dirfd(dir), entry->d_name, 0);
-        else if (is_run(dirfd(dir), entry->d_name) &&
-                 snprintf(run, sizeof run, "%s/%s", path, entry->d_name) < (int)sizeof run)
-            remove_profiles(run);
+            unlink(name);
+        else if (is_run(dirfd(dir), entry->d_name))
+            remove_profiles(name);
+        free(name);
     }
     closedir(dir);
     return rmdir(path);
@@ -115,17 +118,16 @@ static int remove_profiles(const char *path) {
 
 /* DIR.old with files of others: it stays, under a name of its own. */
 static int keep(const char *old) {
-    char kept[PATH_MAX + 16];
-    for (int i = 1; i < KEPT_LIMIT; i++) {
-        snprintf(kept, sizeof kept, "%s.%d", old, i);
-        if (access(kept, F_OK) == 0)
-            continue;
-        if (rename(old, kept))
-            return -1;
-        bp_note("kept %s as %s: it holds files that battprof did not write", old, kept);
-        return 0;
+    int result = -1;
+    bool taken = true;
+    for (int i = 1; taken && i < KEPT_LIMIT; i++) {
+        char *kept = bp_make_text("%s.%d", old, i);
+        taken = access(kept, F_OK) == 0;
+        if (!taken && (result = rename(old, kept)) == 0)
+            bp_note("kept %s as %s: it holds files that battprof did not write", old, kept);
+        free(kept);
     }
-    return -1;
+    return result;
 }
 
 static int clear_old(const char *old, struct bp_error *error) {
@@ -147,20 +149,18 @@ static int clear_old(const char *old, struct bp_error *error) {
 }
 
 static int move_away(const char *wish, struct bp_error *error) {
-    char old[PATH_MAX];
     if (is_in_use(wish))
         return bp_error_set(error, BP_FAILED,
                             "%s is being written by another battprof run; choose another "
                             "directory with -o",
                             wish);
-    if (snprintf(old, sizeof old, "%s.old", wish) >= (int)sizeof old)
-        return bp_error_set(error, BP_FAILED, "%s: the name is too long", wish);
-    if (clear_old(old, error))
-        return -1;
-    if (rename(wish, old))
-        return bp_error_set(error, BP_FAILED, "%s: cannot be renamed to %s: %s", wish, old,
-                            strerror(errno));
-    return 0;
+    char *old = bp_make_text("%s.old", wish);
+    int result = clear_old(old, error);
+    if (result == 0 && rename(wish, old))
+        result = bp_error_set(error, BP_FAILED, "%s: cannot be renamed to %s: %s", wish, old,
+                              strerror(errno));
+    free(old);
+    return result;
 }
 
 static int make(const char *wish, struct bp_error *error) {
@@ -173,19 +173,16 @@ static int make(const char *wish, struct bp_error *error) {
                         strerror(errno), advice);
 }
 
-int bp_output_add_run(const char *output, unsigned number, char directory[PATH_MAX],
-                      struct bp_error *error) {
-    if (snprintf(directory, PATH_MAX, "%s/%u", output, number) >= PATH_MAX)
-        return bp_error_set(error, BP_FAILED, "%s: the name is too long", output);
-    return make(directory, error);
+char *bp_output_add_run(const char *output, unsigned number, struct bp_error *error) {
+    char *directory = bp_make_text("%s/%u", output, number);
+    if (make(directory, error) == 0)
+        return directory;
+    free(directory);
+    return NULL;
 }
 
-int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_error *error) {
-    char name[PATH_MAX];
-    if (snprintf(name, sizeof name, "%s", wish) >= (int)sizeof name)
-        return bp_error_set(error, BP_FAILED, "%s: the name is too long", wish);
-    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
-        name[n - 1] = 0;
+/* A new, empty directory; 0, or -1 with the error set. */
+static int make_room(const char *name, struct bp_error *error) {
     struct survey s = survey(name);
     if (s.content == NOT_A_DIRECTORY)
         return bp_error_set(error, BP_FAILED, "%s is not a directory; choose another with -o",
@@ -197,10 +194,18 @@ int bp_output_prepare(const char *wish, char directory[PATH_MAX], struct bp_erro
                             name);
     if (s.content == OURS && move_away(name, error))
         return -1;
-    if (s.content != EMPTY && make(name, error))
-        return -1;
-    if (access(name, W_OK | X_OK) || !realpath(name, directory))
-        return bp_error_set(error, BP_FAILED, "%s: %s; choose another directory with -o", name,
-                            strerror(errno));
-    return 0;
+    return s.content == EMPTY ? 0 : make(name, error);
+}
+
+char *bp_output_prepare(const char *wish, struct bp_error *error) {
+    char *directory = NULL;
+    char *name = bp_copy_text(wish);
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+        name[n - 1] = 0;
+    if (make_room(name, error) == 0 &&
+        (access(name, W_OK | X_OK) || !(directory = realpath(name, NULL))))
+        bp_error_set(error, BP_FAILED, "%s: %s; choose another directory with -o", name,
+                     strerror(errno));
+    free(name);
+    return directory;
 }

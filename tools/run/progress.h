@@ -3,8 +3,8 @@
  * `battprof run --progress`: a line on stderr for every task that has ended, read from the profiles
  * while the target writes them. The target knows nothing of it.
  */
-#ifndef BP_TOOLS_PROGRESS_H
-#define BP_TOOLS_PROGRESS_H
+#ifndef BP_TOOLS_RUN_PROGRESS_H
+#define BP_TOOLS_RUN_PROGRESS_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * See session.h. The file is preallocated, so neither we nor a target can meet SIGBUS on a full
  * disk; and it stays locked while the run goes on (output.c asks).
  */
-#include "tools/session.h"
+#include "tools/run/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,14 +19,24 @@
 #include <unistd.h>
 
 #include "profile/clock.h"
+#include "profile/header.h"
+#include "profile/items.h"
 #include "profile/tree.h"
-#include "tools/output.h"
-#include "tools/text.h"
+#include "tools/base/runs.h"
+#include "tools/base/text.h"
 
-#define PAGES(bytes) (((bytes) + BP_PAGE - 1) / BP_PAGE * BP_PAGE)
-#define TREE_SIZE PAGES(sizeof(struct bp_chunk) + sizeof(struct bp_tree))
-#define REAPED_SIZE BP_PAGE
-#define FILE_SIZE (BP_PAGE + TREE_SIZE + REAPED_SIZE)
+/* The strings of a session: "", the name of its one variable, and the rules. */
+static uint32_t strings_size(const char *rules) {
+    return (uint32_t)(1 + sizeof BP_RULES_VARIABLE + strlen(rules) + 1);
+}
+
+static uint64_t file_size(const struct bp_session_about *about) {
+    uint64_t size = BP_PAGE + bp_chunk_size(BP_TREE, 1) + bp_chunk_size(BP_REAPED, 1);
+    if (about->rules[0])
+        size +=
+            bp_chunk_size(BP_STRINGS, strings_size(about->rules)) + bp_chunk_size(BP_VARIABLES, 1);
+    return size;
+}
 
 static int map_file(struct bp_session *session, struct bp_error *error) {
     session->fd = open(session->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -35,13 +45,13 @@ static int map_file(struct bp_session *session, struct bp_error *error) {
                             session->path, strerror(errno));
     /* Beyond `ulimit -f` the kernel would kill us for asking. */
     sighandler_t before = signal(SIGXFSZ, SIG_IGN);
-    int failed = posix_fallocate(session->fd, 0, FILE_SIZE);
+    int failed = posix_fallocate(session->fd, 0, (off_t)session->size);
     signal(SIGXFSZ, before);
     if (failed)
         return bp_error_set(error, BP_FAILED,
                             "%s: %s; free some space or choose another directory with -o",
                             session->path, strerror(failed));
-    void *memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, session->fd, 0);
+    void *memory = mmap(NULL, session->size, PROT_READ | PROT_WRITE, MAP_SHARED, session->fd, 0);
     if (memory == MAP_FAILED)
         return bp_error_set(error, BP_FAILED,
                             "%s: cannot be mapped: %s; choose a directory on another file system "
@@ -63,50 +73,48 @@ static void read_line(const char *path, char *to, size_t size) {
 }
 
 static void fill_header(struct bp_header *header, const struct bp_session_about *about) {
-    memcpy(header->magic, BP_MAGIC, sizeof header->magic);
-    header->major = BP_MAJOR;
-    header->minor = BP_MINOR;
-    header->header_size = BP_PAGE;
-    header->byte_order = BP_BYTE_ORDER;
-    header->clock = bp_clock_kind(getenv("BATTPROF_CLOCK"));
+    bp_header_begin(header, bp_clock_kind(getenv("BATTPROF_CLOCK")));
+    bp_header_set_process(header, 0);
+    bp_header_set_place(header);
     header->flags = BP_HAS_TREE | BP_SESSION;
-    header->state = BP_RUNNING;
-    header->pid = getpid();
-    header->parent_pid = getppid();
-    header->exit_status = -1;
-    header->used = FILE_SIZE;
-    header->first = bp_clock_pair_now(header->clock);
     snprintf(header->executable, sizeof header->executable, "%s", about->executable);
     snprintf(header->hooks, sizeof header->hooks, "%s", about->hooks);
-    snprintf(header->version, sizeof header->version, "%s", BP_VERSION);
-    bp_quote_words(header->command, sizeof header->command, about->command);
-    if (!getcwd(header->directory, sizeof header->directory))
-        header->directory[0] = 0;
-    gethostname(header->host, sizeof header->host - 1);
-    read_line("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
+    snprintf(header->project, sizeof header->project, "%s", about->project);
+    char *command = bp_quote_words(about->command);
+    snprintf(header->command, sizeof header->command, "%s", command);
+    free(command);
+    header->used = BP_PAGE;
 }
 
-static struct bp_chunk *add_chunk(struct bp_session *session, size_t offset, size_t size,
-                                  uint16_t kind, uint16_t item_size) {
-    struct bp_chunk *chunk = (struct bp_chunk *)((char *)session->header + offset);
-    chunk->kind = kind;
-    chunk->item_size = item_size;
-    chunk->size = size;
-    chunk->address = (uint64_t)(uintptr_t)chunk;
-    chunk->thread = BP_NO_THREAD;
-    chunk->capacity = (uint32_t)((size - sizeof *chunk) / item_size);
-    chunk->magic = BP_CHUNK_MAGIC;
+static struct bp_chunk *add_chunk(struct bp_header *header, enum bp_chunk_kind kind,
+                                  uint32_t items) {
+    struct bp_chunk *chunk = (struct bp_chunk *)((char *)header + header->used);
+    bp_chunk_fill(chunk, kind, BP_NO_THREAD, bp_chunk_size(kind, items));
+    header->used += chunk->size;
     return chunk;
+}
+
+/* Reports of this run need not be told of the rules again. */
+static void add_rules(struct bp_header *header, const char *rules) {
+    if (!rules[0])
+        return;
+    struct bp_chunk *strings = add_chunk(header, BP_STRINGS, strings_size(rules));
+    struct bp_chunk *variables = add_chunk(header, BP_VARIABLES, 1);
+    char *text = (char *)(strings + 1);
+    memcpy(text + 1, BP_RULES_VARIABLE, sizeof BP_RULES_VARIABLE);
+    memcpy(text + 1 + sizeof BP_RULES_VARIABLE, rules, strlen(rules) + 1);
+    strings->count = strings_size(rules);
+    *(struct bp_variable *)(variables + 1) =
+        (struct bp_variable){.name = 1, .value = 1 + sizeof BP_RULES_VARIABLE};
+    variables->count = 1;
 }
 
 int bp_session_init(struct bp_session *session, const struct bp_session_about *about,
                     struct bp_error *error) {
     memset(session, 0, sizeof *session);
     session->fd = -1;
-    int length =
-        snprintf(session->path, sizeof session->path, "%s/" BP_SESSION_FILE, about->directory);
-    if (length >= (int)sizeof session->path)
-        return bp_error_set(error, BP_FAILED, "%s: the name is too long", about->directory);
+    session->path = bp_make_text("%s/" BP_SESSION_FILE, about->directory);
+    session->size = file_size(about);
     if (map_file(session, error)) {
         if (session->fd >= 0)
             unlink(session->path);
@@ -114,9 +122,10 @@ int bp_session_init(struct bp_session *session, const struct bp_session_about *a
         return -1;
     }
     fill_header(session->header, about);
-    session->tree_chunk = add_chunk(session, BP_PAGE, TREE_SIZE, BP_TREE, sizeof(struct bp_tree));
-    session->reaped_chunk =
-        add_chunk(session, BP_PAGE + TREE_SIZE, REAPED_SIZE, BP_REAPED, sizeof(struct bp_reaped));
+    session->tree_chunk = add_chunk(session->header, BP_TREE, 1);
+    session->reaped_chunk = add_chunk(session->header, BP_REAPED, 1);
+    add_rules(session->header, about->rules);
+    bp_header_publish(session->header);
     session->tree = (struct bp_tree *)(session->tree_chunk + 1);
     session->reaped = (struct bp_reaped *)(session->reaped_chunk + 1);
     session->tree->clock = session->header->clock;
@@ -186,9 +195,9 @@ unsigned bp_session_end(struct bp_session *session, pid_t pid, int status, uint6
 
 void bp_session_fini(struct bp_session *session) {
     if (session->header)
-        munmap(session->header, FILE_SIZE);
+        munmap(session->header, session->size);
     if (session->fd >= 0)
         close(session->fd);
-    session->header = NULL;
-    session->fd = -1;
+    free(session->path);
+    *session = (struct bp_session){.fd = -1};
 }

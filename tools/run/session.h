@@ -4,24 +4,24 @@
  * of the tree share, the instant just before the start, and how the first process ended. It is
  * there in full before the target starts and needs no further disk space.
  */
-#ifndef BP_TOOLS_SESSION_H
-#define BP_TOOLS_SESSION_H
+#ifndef BP_TOOLS_RUN_SESSION_H
+#define BP_TOOLS_RUN_SESSION_H
 
-#include <limits.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "profile/format.h"
-#include "tools/error.h"
+#include "tools/base/error.h"
 
 struct bp_session {
-    char path[PATH_MAX];
+    char *path; /* ours */
     int fd;
     struct bp_header *header;
     struct bp_chunk *tree_chunk;
     struct bp_chunk *reaped_chunk;
     struct bp_tree *tree;
     struct bp_reaped *reaped;
+    uint64_t size; /* of the file */
 };
 
 /* What goes into the header; all borrowed. */
@@ -30,6 +30,8 @@ struct bp_session_about {
     char **command;
     const char *executable;
     const char *hooks;
+    const char *project; /* folder; "" without */
+    const char *rules;   /* JSON; "" without */
 };
 
 int bp_session_init(struct bp_session *session, const struct bp_session_about *about,

@@ -7,15 +7,18 @@
 
 #include <stdbool.h>
 
-#include "tools/options.h"
+#include "tools/base/options.h"
 
 struct bp_run_settings {
+    const char *html; /* file of a page; NULL: none */
     const char *output;
+    struct bp_words dsl;
     struct bp_words hooks;
     bool no_wait;
     struct bp_words python;
     bool python_all;
     struct bp_words count;
+    struct bp_words lines;
     struct bp_words tasks;
     struct bp_words phases;
     struct bp_words samples;
@@ -28,6 +31,7 @@ struct bp_run_settings {
     bool check_transfers;
     const char *rules;
     bool quiet;
+    bool keep_going; /* unprofiled, if profiling is impossible */
     unsigned repeat; /* 0: once, and no series */
 };
 

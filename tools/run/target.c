@@ -3,7 +3,7 @@
  * See target.h. Signals are blocked from before fork until the handlers know the child, so none is
  * lost or handled by the wrong side.
  */
-#include "tools/target.h"
+#include "tools/run/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/witness.h"
+#include "tools/base/memory.h"
+#include "tools/run/witness.h"
 
 /* Dispositions that are ours while the target runs. SIGCHLD: inherited as ignored it would cost us
  * the exit status. */
@@ -29,6 +30,8 @@ static struct {
     volatile sig_atomic_t child;
     struct sigaction old[TAKEN];
     sigset_t old_mask;
+    struct bp_target *target; /* the last that was started */
+    int report_fd;            /* in a child that is not the target yet */
 } state;
 
 /* A signal that the kernel sent (Ctrl-C, a closed terminal) and one that was sent to the group went
@@ -68,34 +71,41 @@ static void give_signals_back(void) {
     sigprocmask(SIG_SETMASK, &state.old_mask, NULL);
 }
 
-static _Noreturn void be_target(const struct bp_target *target, int report_fd) {
-    for (char **a = target->environment; a && *a; a++)
-        putenv(*a);
-    give_signals_back();
-    execvp(target->argv[0], target->argv);
-    int reason = errno;
-    if (write(report_fd, &reason, sizeof reason) != (ssize_t)sizeof reason)
+static _Noreturn void report_failure(int reason) {
+    if (write(state.report_fd, &reason, sizeof reason) != (ssize_t)sizeof reason)
         _exit(BP_RUN_FAILED);
     _exit(reason == ENOENT ? BP_RUN_NOT_FOUND : BP_RUN_NOT_EXECUTABLE);
 }
 
+static void child_without_memory(void) {
+    report_failure(ENOMEM);
+}
+
+static _Noreturn void be_target(const struct bp_target *target) {
+    bp_memory_at_end(NULL, child_without_memory);
+    for (char **a = target->environment; a && *a; a++)
+        putenv(*a);
+    give_signals_back();
+    execvp(target->argv[0], target->argv);
+    report_failure(errno);
+}
+
+/* The target goes on; what it ends with is our status. */
+static void end_with_target(void) {
+    if (state.child)
+        bp_target_reap(state.target);
+    exit(bp_target_leave(state.target));
+}
+
+/* What the probe did not see before. */
 static int describe_failure(const char *name, int reason, struct bp_error *error) {
-    bool plain = !strchr(name, '/');
-    if (reason == ENOENT && plain && access(name, X_OK) == 0)
-        return bp_error_set(error, BP_RUN_NOT_FOUND,
-                            "%s: not found in PATH; did you mean ./%s? (nothing was run)", name,
-                            name);
-    if (reason == ENOENT && access(name, F_OK) == 0)
+    if (reason == ENOENT)
         return bp_error_set(error, BP_RUN_NOT_FOUND,
                             "%s: its interpreter (#! line or ELF loader) does not exist; "
                             "nothing was run",
                             name);
-    if (reason == ENOENT)
-        return bp_error_set(error, BP_RUN_NOT_FOUND, "%s: %s; check its spelling (nothing was run)",
-                            name, plain ? "not found in PATH" : "no such file");
-    return bp_error_set(error, BP_RUN_NOT_EXECUTABLE,
-                        "%s: cannot be executed: %s%s; nothing was run", name, strerror(reason),
-                        reason == EACCES ? " (is it a program, with x permission?)" : "");
+    return bp_error_set(error, BP_RUN_NOT_EXECUTABLE, "%s: cannot be executed: %s; nothing was run",
+                        name, strerror(reason));
 }
 
 int bp_target_start(struct bp_target *target, struct bp_error *error) {
@@ -104,9 +114,10 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
         return bp_error_set(error, BP_RUN_FAILED, "cannot make a pipe: %s; nothing was run",
                             strerror(errno));
     take_signals();
+    state.report_fd = report[1];
     target->pid = fork();
     if (target->pid == 0)
-        be_target(target, report[1]);
+        be_target(target);
     close(report[1]);
     if (target->pid < 0) {
         bp_error_set(error, BP_RUN_FAILED, "cannot start a process: %s; nothing was run",
@@ -114,6 +125,8 @@ int bp_target_start(struct bp_target *target, struct bp_error *error) {
         give_signals_back();
     } else {
         state.child = target->pid;
+        state.target = target;
+        bp_memory_at_end("", end_with_target);
         bp_witness_start(); /* after the target, which remains our first child */
         sigprocmask(SIG_SETMASK, &state.old_mask, NULL);
         /* Ends without a byte when exec closes the other end. */

@@ -3,13 +3,13 @@
  * Runs the target as if battprof were not there: same standard files, terminal, process group,
  * signal mask and dispositions; and passes on what is meant for it.
  */
-#ifndef BP_TOOLS_TARGET_H
-#define BP_TOOLS_TARGET_H
+#ifndef BP_TOOLS_RUN_TARGET_H
+#define BP_TOOLS_RUN_TARGET_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tools/error.h"
+#include "tools/base/error.h"
 
 struct bp_target {
     char **argv;        /* what to run, NULL-terminated */

@@ -3,13 +3,12 @@
  * See witness.h. Asked to forget, by a real-time signal, the witness takes what is pending; it ends
  * with us, however we end.
  */
-#include "tools/witness.h"
+#include "tools/run/witness.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -55,6 +54,14 @@ void bp_witness_start(void) {
     state.pid = pid;
 }
 
+/* Digits of the kernel's, after blanks. strtoull(3) is not for handlers: it looks at the locale. */
+static unsigned long long read_hex(const char *text) {
+    unsigned long long value = 0;
+    for (text += strspn(text, " \t"); *text && strchr("0123456789abcdef", *text); text++)
+        value = value << 4 | (unsigned)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
+    return value;
+}
+
 /* Calls nothing that a handler may not. */
 static unsigned long long pending(void) {
     char text[4096];
@@ -65,7 +72,7 @@ static unsigned long long pending(void) {
     close(fd);
     text[length > 0 ? length : 0] = 0;
     const char *set = strstr(text, "ShdPnd:");
-    return set ? strtoull(set + strlen("ShdPnd:"), NULL, 16) : 0;
+    return set ? read_hex(set + strlen("ShdPnd:")) : 0;
 }
 
 bool bp_witness_saw(int signal) {

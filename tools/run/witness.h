@@ -6,8 +6,8 @@
  * and nothing open: what is pending there was meant for all. (The kernel serves a group's youngest
  * member first, so it is pending by the time that we are told.)
  */
-#ifndef BP_TOOLS_WITNESS_H
-#define BP_TOOLS_WITNESS_H
+#ifndef BP_TOOLS_RUN_WITNESS_H
+#define BP_TOOLS_RUN_WITNESS_H
 
 #include <stdbool.h>
 

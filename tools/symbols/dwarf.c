@@ -6,11 +6,12 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/symbols_internal.h"
+#include "tools/base/memory.h"
+#include "tools/symbols/internal.h"
 
 static const char *linkage_name(Dwarf_Die *die) {
     static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
@@ -47,6 +48,8 @@ static void source_line(Dwfl_Module *module, uint64_t address, struct bp_symbol 
     const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
     at->file = file ? file : "";
     at->line = file && number > 0 ? (uint32_t)number : 0;
+    const char *directory = line ? dwfl_line_comp_dir(line) : NULL;
+    at->directory = directory ? directory : "";
 }
 
 /* The entries around an address, innermost first. dwarf_getscopes alone goes on in the function
@@ -85,7 +88,7 @@ uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol
     Dwarf_Addr bias;
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
     Dwarf_Die *scopes;
-    struct bp_symbol at = {"", "", 0};
+    struct bp_symbol at = {"", "", 0, ""};
     *frames = NULL;
     if (!unit)
         return 0;

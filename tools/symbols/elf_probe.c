@@ -4,11 +4,12 @@
  * The rules for setuid and capabilities are the kernel's (cap_bprm_creds_from_file): only a program
  * that really gains privileges is run in the loader's secure mode.
  */
-#include "tools/elf_probe.h"
+#include "tools/symbols/elf_probe.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,27 +59,27 @@ static bool is_executable_file(const char *path) {
 }
 
 /* As execvp does: a name without a slash is looked for in PATH. */
-static enum bp_probe_kind find_in_path(const char *command, char found[PATH_MAX]) {
+static enum bp_probe_kind find_in_path(const char *command, struct bp_text *found) {
     const char *path = getenv("PATH");
     enum bp_probe_kind kind = BP_PROBE_NOT_FOUND;
     if (strchr(command, '/')) {
-        snprintf(found, PATH_MAX, "%s", command);
+        bp_text_set(found, "%s", command);
         if (is_executable_file(command))
             return BP_PROBE_FINE;
         return access(command, F_OK) ? BP_PROBE_NOT_FOUND : BP_PROBE_NOT_EXECUTABLE;
     }
     for (const char *from = path ? path : "/bin:/usr/bin"; command[0];) {
         int length = (int)strcspn(from, ":");
-        snprintf(found, PATH_MAX, "%.*s%s%s", length, from, length ? "/" : "./", command);
-        if (is_executable_file(found))
+        bp_text_set(found, "%.*s%s%s", length, from, length ? "/" : "./", command);
+        if (is_executable_file(found->data))
             return BP_PROBE_FINE;
-        if (access(found, F_OK) == 0)
+        if (access(found->data, F_OK) == 0)
             kind = BP_PROBE_NOT_EXECUTABLE;
         if (!from[length])
             break;
         from += length + 1;
     }
-    snprintf(found, PATH_MAX, "%s", command);
+    bp_text_set(found, "%s", command);
     return kind;
 }
 
@@ -100,8 +101,16 @@ static enum bp_probe_kind check_privileges(int fd) {
     return BP_PROBE_FINE;
 }
 
-static enum bp_probe_kind check_loader(int fd, const Elf64_Ehdr *header, char loader[PATH_MAX]) {
-    loader[0] = 0;
+/* At most PATH_MAX of it: the kernel takes no more. */
+static void read_loader(int fd, const Elf64_Phdr *segment, struct bp_text *loader) {
+    char text[PATH_MAX];
+    size_t size = segment->p_filesz < sizeof text ? segment->p_filesz : sizeof text - 1;
+    ssize_t got = pread(fd, text, size, (off_t)segment->p_offset);
+    text[got > 0 ? got : 0] = 0;
+    bp_text_set(loader, "%s", text);
+}
+
+static enum bp_probe_kind check_loader(int fd, const Elf64_Ehdr *header, struct bp_text *loader) {
     unsigned count = header->e_phnum < MAX_PROGRAM_HEADERS ? header->e_phnum : MAX_PROGRAM_HEADERS;
     for (unsigned i = 0; i < count; i++) {
         Elf64_Phdr segment;
@@ -110,17 +119,16 @@ static enum bp_probe_kind check_loader(int fd, const Elf64_Ehdr *header, char lo
             break;
         if (segment.p_type != PT_INTERP)
             continue;
-        size_t size = segment.p_filesz < PATH_MAX ? segment.p_filesz : PATH_MAX - 1;
-        ssize_t got = pread(fd, loader, size, (off_t)segment.p_offset);
-        loader[got > 0 ? got : 0] = 0;
+        read_loader(fd, &segment, loader);
         break;
     }
-    if (!loader[0])
+    if (!loader->length)
         return BP_PROBE_STATIC;
-    return strstr(loader, "ld-linux") || strstr(loader, "ld64.so") ? BP_PROBE_FINE : BP_PROBE_LIBC;
+    bool glibc = strstr(loader->data, "ld-linux") || strstr(loader->data, "ld64.so");
+    return glibc ? BP_PROBE_FINE : BP_PROBE_LIBC;
 }
 
-static enum bp_probe_kind check_elf(int fd, const Elf64_Ehdr *header, char loader[PATH_MAX]) {
+static enum bp_probe_kind check_elf(int fd, const Elf64_Ehdr *header, struct bp_text *loader) {
     if (header->e_ident[EI_CLASS] == ELFCLASS32)
         return BP_PROBE_32BIT;
     if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != OUR_MACHINE ||
@@ -134,10 +142,10 @@ static bool is_elf(const char *head, ssize_t size) {
     return size >= (ssize_t)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0;
 }
 
-enum bp_probe_kind bp_probe_elf(const char *path, char loader[PATH_MAX]) {
+enum bp_probe_kind bp_probe_elf(const char *path, struct bp_text *loader) {
     Elf64_Ehdr header;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    loader[0] = 0;
+    bp_text_fini(loader);
     if (fd < 0)
         return errno == ENOENT ? BP_PROBE_NOT_FOUND : BP_PROBE_UNREADABLE;
     ssize_t got = pread(fd, &header, sizeof header, 0);
@@ -149,7 +157,7 @@ enum bp_probe_kind bp_probe_elf(const char *path, char loader[PATH_MAX]) {
 
 /* The interpreter of a "#!" line; `#!/usr/bin/env python3` means python3 for our purpose. False if
  * the file is no script. */
-static bool read_shebang(const char *path, char interpreter[PATH_MAX]) {
+static bool read_shebang(const char *path, struct bp_text *interpreter) {
     char line[256] = "", *rest;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
@@ -162,7 +170,7 @@ static bool read_shebang(const char *path, char interpreter[PATH_MAX]) {
     const char *program = strtok_r(line + 2, " \t\r", &rest);
     if (!program)
         return false;
-    snprintf(interpreter, PATH_MAX, "%s", program);
+    bp_text_set(interpreter, "%s", program);
     const char *base = strrchr(program, '/');
     if (!base || strcmp(base, "/env"))
         return true;
@@ -186,15 +194,20 @@ static bool has_elf_magic(const char *path) {
 
 void bp_probe_command(const char *command, struct bp_probe *probe) {
     memset(probe, 0, sizeof *probe);
-    probe->kind = find_in_path(command, probe->path);
-    snprintf(probe->program, sizeof probe->program, "%s", probe->path);
+    probe->kind = find_in_path(command, &probe->path);
+    bp_text_set(&probe->program, "%s", probe->path.data);
     if (probe->kind != BP_PROBE_FINE)
         return;
-    char next[PATH_MAX];
-    for (int i = 0; i < MAX_SCRIPTS && read_shebang(probe->program, next); i++)
-        snprintf(probe->program, sizeof probe->program, "%s", next);
+    for (int i = 0; i < MAX_SCRIPTS && read_shebang(probe->program.data, &probe->program); i++)
+        ;
     /* Neither ELF nor script: execvp hands it to the shell. */
-    if (!has_elf_magic(probe->program))
-        snprintf(probe->program, sizeof probe->program, "/bin/sh");
-    probe->kind = bp_probe_elf(probe->program, probe->loader);
+    if (!has_elf_magic(probe->program.data))
+        bp_text_set(&probe->program, "/bin/sh");
+    probe->kind = bp_probe_elf(probe->program.data, &probe->loader);
+}
+
+void bp_probe_fini(struct bp_probe *probe) {
+    bp_text_fini(&probe->path);
+    bp_text_fini(&probe->program);
+    bp_text_fini(&probe->loader);
 }

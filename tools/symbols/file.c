@@ -4,6 +4,7 @@
  * 0, so that addresses are those of the file whatever other files there are.
  */
 #include <elf.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/memory.h"
-#include "tools/symbols_internal.h"
-#include "tools/text.h"
-
-bool bp_symbol_is_vdso(const char *path) {
-    return strncmp(path, "linux-vdso", 10) == 0 || strcmp(path, "[vdso]") == 0;
-}
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/symbols/internal.h"
 
 /* The kernel maps the same vdso everywhere; its section headers are its end. */
 static int open_vdso(void) {
@@ -47,21 +44,19 @@ static bool is_same(struct bp_symbol_image *file, Dwfl_Module *module, int fd) {
         same = file->loaded_ns == 0 || fstat(fd, &status) ||
                (uint64_t)status.st_mtim.tv_sec <= file->loaded_ns / 1000000000u;
     if (!same)
-        snprintf(file->problem, sizeof(file->problem),
-                 "%.150s is not the file that ran (%s): its functions have no names", file->path,
-                 file->build_id_size > 0 ? "another build id" : "changed since");
+        bp_text_set(&file->problem, "%s is not the file that ran (%s): its functions have no names",
+                    file->path, file->build_id_size > 0 ? "another build id" : "changed since");
     return same;
 }
 
 /* Takes the descriptor. */
-static bool open_module(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks, int fd) {
+static bool open_module(struct bp_symbol_image *file, int fd) {
     int own = dup(fd);
-    file->dwfl = dwfl_begin(callbacks);
+    file->dwfl = dwfl_begin(file->callbacks);
     file->module = dwfl_report_elf(file->dwfl, bp_base_name(file->path), file->path, fd, 0, true);
     dwfl_report_end(file->dwfl, NULL, NULL);
     if (!file->module) {
-        snprintf(file->problem, sizeof(file->problem), "%.150s cannot be read: %.60s", file->path,
-                 dwfl_errmsg(-1));
+        bp_text_set(&file->problem, "%s cannot be read: %s", file->path, dwfl_errmsg(-1));
         close(fd);
     }
     bool good = file->module && is_same(file, file->module, own);
@@ -87,31 +82,38 @@ static int open_regular(const char *path) {
 
 /* Where the file is gone or replaced, its debug file may still be installed. */
 static int open_debug_file(const struct bp_symbol_image *file) {
-    char path[2 * BP_SYMBOL_BUILD_ID + 64] = "/usr/lib/debug/.build-id/";
-    char *to = path + strlen(path);
+    struct bp_text path = {0};
     if (file->build_id_size < 2)
         return -1;
-    to += sprintf(to, "%02x/", file->build_id[0]);
+    bp_text_add(&path, "/usr/lib/debug/.build-id/%02x/", file->build_id[0]);
     for (uint32_t i = 1; i < file->build_id_size; i++)
-        to += sprintf(to, "%02x", file->build_id[i]);
-    strcpy(to, ".debug");
-    return open_regular(path);
+        bp_text_add(&path, "%02x", file->build_id[i]);
+    bp_text_add(&path, ".debug");
+    int fd = open_regular(path.data);
+    bp_text_fini(&path);
+    return fd;
 }
 
-void bp_symbol_image_open(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks) {
+void bp_symbol_image_open(struct bp_symbol_image *file, char **debug_path) {
     if (file->opened)
         return;
     file->opened = true;
+    Dwfl_Callbacks *callbacks = bp_alloc(1, sizeof *callbacks);
+    *callbacks = (Dwfl_Callbacks){
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .debuginfo_path = debug_path,
+    };
+    file->callbacks = callbacks;
     int fd = bp_symbol_is_vdso(file->path) ? open_vdso() : open_regular(file->path);
     if (fd < 0)
-        snprintf(file->problem, sizeof(file->problem),
-                 "%.150s is not here: its functions have no names", file->path);
-    bool found = fd >= 0 && open_module(file, callbacks, fd);
+        bp_text_set(&file->problem, "%s is not here: its functions have no names", file->path);
+    bool found = fd >= 0 && open_module(file, fd);
     if (!found && (fd = open_debug_file(file)) >= 0)
-        found = open_module(file, callbacks, fd);
+        found = open_module(file, fd);
     if (!found)
         return;
-    file->problem[0] = 0;
+    bp_text_fini(&file->problem);
     bp_symbol_table_load(&file->table, file->module);
 }
 
@@ -119,5 +121,7 @@ void bp_symbol_image_fini(struct bp_symbol_image *file) {
     bp_symbol_table_fini(&file->table);
     if (file->dwfl)
         dwfl_end(file->dwfl);
+    free(file->callbacks);
     free(file->path);
+    bp_text_fini(&file->problem);
 }

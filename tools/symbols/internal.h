@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the parts of symbols.h: symbols.c (what is known already), symbols_file.c (the file
- * that ran), symbols_table.c (names by address), symbols_dwarf.c (lines and inlined functions),
- * symbols_map.c (perf map files) and symbols_name.c (names as people know them).
+ * Shared by the parts of symbols.h: symbols.c (what is known already), table.c (names by address),
+ * map.c (perf map files), name.c (names as people know them), and what needs libdw: file.c (the
+ * file that ran), load.c (its functions) and dwarf.c (lines and inlined functions). In a build
+ * without libdw, without.c stands for those three.
  */
 #ifndef BP_TOOLS_SYMBOLS_INTERNAL_H
 #define BP_TOOLS_SYMBOLS_INTERNAL_H
 
-#include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-#include "tools/symbols.h"
+#include "tools/base/text.h"
+#include "tools/symbols/symbols.h"
+
+/* Of libdw; only the three files know more of them. */
+typedef struct Dwfl Dwfl;
+typedef struct Dwfl_Module Dwfl_Module;
 
 /* A stretch of addresses with a name. */
 struct bp_symbol_range {
@@ -39,13 +44,14 @@ struct bp_symbol_image {
     uint64_t loaded_ns;
     bool opened;
     Dwfl *dwfl;
+    void *callbacks;     /* a Dwfl_Callbacks that lives as long as `dwfl` */
     Dwfl_Module *module; /* NULL: nothing is known of it */
     struct bp_symbol_table table;
-    char problem[256];
+    struct bp_text problem;
 };
 
-/* Opens it if that was not tried before. */
-void bp_symbol_image_open(struct bp_symbol_image *file, const Dwfl_Callbacks *callbacks);
+/* Opens it if that was not tried before. `debug_path` as in symbols.h must live as long as it. */
+void bp_symbol_image_open(struct bp_symbol_image *file, char **debug_path);
 void bp_symbol_image_fini(struct bp_symbol_image *file);
 bool bp_symbol_is_vdso(const char *path);
 

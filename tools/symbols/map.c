@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/symbols_internal.h"
+#include "tools/base/memory.h"
+#include "tools/symbols/internal.h"
 
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "re");
@@ -36,10 +36,10 @@ static void add_line(struct bp_symbol_table *table, char *line, uint32_t number)
 }
 
 void bp_symbol_map_load(struct bp_symbol_table *table, char **texts, int pid) {
-    char path[64];
     char *rest;
-    snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+    char *path = bp_make_text("/tmp/perf-%d.map", pid);
     *texts = read_file(path);
+    free(path);
     if (!*texts)
         return;
     uint32_t number = 0;

@@ -3,16 +3,16 @@
  * What was asked for once is kept: files by path and build id, frames by address, perf maps by
  * process. Nothing is fetched from the network: a report must not wait for a debuginfod server.
  */
-#include "tools/symbols.h"
+#include "tools/symbols/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/symbols_internal.h"
-#include "tools/table.h"
-#include "tools/text.h"
+#include "tools/base/keys.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/symbols/internal.h"
 
 struct frames {
     struct bp_symbol *list;
@@ -25,28 +25,26 @@ struct map {
 };
 
 struct bp_symbols {
-    struct bp_table file_table;
+    struct bp_keys file_table;
     struct bp_symbol_image *files;
-    struct bp_table frame_table; /* by file and address */
+    struct bp_keys frame_table; /* by file and address */
     struct frames *frames;
-    struct bp_table label_table; /* by file and beginning of the function */
+    struct bp_keys label_table; /* by file and beginning of the function */
     char **labels;
-    struct bp_table map_table; /* by pid */
+    struct bp_keys map_table; /* by pid */
     struct map *maps;
     char *debug_path;
-    Dwfl_Callbacks callbacks;
 };
 
 struct bp_symbols *bp_symbols_new(const char *debug_path) {
     struct bp_symbols *symbols = bp_alloc(1, sizeof(*symbols));
     unsetenv("DEBUGINFOD_URLS");
     symbols->debug_path = debug_path ? bp_copy_text(debug_path) : NULL;
-    symbols->callbacks = (Dwfl_Callbacks){
-        .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
-        .debuginfo_path = &symbols->debug_path,
-    };
     return symbols;
+}
+
+bool bp_symbol_is_vdso(const char *path) {
+    return strncmp(path, "linux-vdso", 10) == 0 || strcmp(path, "[vdso]") == 0;
 }
 
 static void frames_free(struct frames *frames) {
@@ -68,10 +66,10 @@ void bp_symbols_free(struct bp_symbols *symbols) {
         bp_symbol_table_fini(&symbols->maps[i].table);
         free(symbols->maps[i].texts);
     }
-    bp_table_fini(&symbols->frame_table);
-    bp_table_fini(&symbols->file_table);
-    bp_table_fini(&symbols->label_table);
-    bp_table_fini(&symbols->map_table);
+    bp_keys_fini(&symbols->frame_table);
+    bp_keys_fini(&symbols->file_table);
+    bp_keys_fini(&symbols->label_table);
+    bp_keys_fini(&symbols->map_table);
     free(symbols->frames);
     free(symbols->files);
     free(symbols->labels);
@@ -81,27 +79,28 @@ void bp_symbols_free(struct bp_symbols *symbols) {
 }
 
 uint32_t bp_symbols_add(struct bp_symbols *symbols, const struct bp_symbol_file *file) {
-    char key[4096 + BP_SYMBOL_BUILD_ID] = {0};
+    struct bp_text key = {0};
     uint32_t size =
         file->build_id_size < BP_SYMBOL_BUILD_ID ? file->build_id_size : BP_SYMBOL_BUILD_ID;
-    if (size)
-        memcpy(key, file->build_id, size);
-    snprintf(key + BP_SYMBOL_BUILD_ID, sizeof(key) - BP_SYMBOL_BUILD_ID, "%s", file->path);
+    for (uint32_t i = 0; i < size; i++)
+        bp_text_add(&key, "%02x", file->build_id[i]);
+    bp_text_add(&key, ":%s", file->path);
     uint32_t before = symbols->file_table.count;
-    uint32_t number = bp_table_put(&symbols->file_table, key,
-                                   BP_SYMBOL_BUILD_ID + strlen(key + BP_SYMBOL_BUILD_ID));
+    uint32_t number = bp_keys_put(&symbols->file_table, key.data, key.length);
+    bp_text_fini(&key);
     if (number < before)
         return number;
     struct bp_symbol_image *fresh = BP_PLACE(symbols->files, number);
     fresh->path = bp_copy_text(file->path);
     fresh->loaded_ns = file->loaded_ns;
     fresh->build_id_size = size;
-    memcpy(fresh->build_id, key, BP_SYMBOL_BUILD_ID);
+    if (size)
+        memcpy(fresh->build_id, file->build_id, size);
     return number;
 }
 
 static struct bp_symbol_image *open_file(struct bp_symbols *symbols, uint32_t number) {
-    bp_symbol_image_open(&symbols->files[number], &symbols->callbacks);
+    bp_symbol_image_open(&symbols->files[number], &symbols->debug_path);
     return &symbols->files[number];
 }
 
@@ -124,15 +123,13 @@ const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t
     const struct bp_symbol_image *image = &symbols->files[file];
     uint64_t key[2] = {file, bp_symbol_start(image->module, address)};
     uint32_t before = symbols->label_table.count;
-    uint32_t number = bp_table_put(&symbols->label_table, key, sizeof(key));
+    uint32_t number = bp_keys_put(&symbols->label_table, key, sizeof(key));
     if (number < before)
         return symbols->labels[number];
-    char text[300];
-    snprintf(text, sizeof(text), "%.250s+0x%llx",
-             bp_symbol_is_vdso(image->path) ? "[vdso]" : bp_base_name(image->path),
-             (unsigned long long)key[1]);
     char **label = BP_PLACE(symbols->labels, number);
-    return *label = bp_copy_text(text);
+    return *label = bp_make_text(
+               "%s+0x%llx", bp_symbol_is_vdso(image->path) ? "[vdso]" : bp_base_name(image->path),
+               (unsigned long long)key[1]);
 }
 
 /* The symbol table's name stands for the outermost one: it is the one of other rows. */
@@ -144,7 +141,7 @@ static void make_frames(struct bp_symbols *symbols, uint32_t number, uint64_t ad
         frames->count = bp_symbol_dwarf(file->module, address, &frames->list);
     if (frames->count == 0) {
         frames->list = bp_alloc(1, sizeof(*frames->list));
-        frames->list[frames->count++] = (struct bp_symbol){bp_copy_text(name), "", 0};
+        frames->list[frames->count++] = (struct bp_symbol){bp_copy_text(name), "", 0, ""};
     } else if (name[0]) {
         struct bp_symbol *last = &frames->list[frames->count - 1];
         free((char *)last->function);
@@ -156,7 +153,7 @@ const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t f
                                           uint64_t address, uint32_t *count) {
     uint64_t key[2] = {file, address};
     uint32_t before = symbols->frame_table.count;
-    uint32_t number = bp_table_put(&symbols->frame_table, key, sizeof(key));
+    uint32_t number = bp_keys_put(&symbols->frame_table, key, sizeof(key));
     if (number == before) {
         struct frames *fresh = BP_PLACE(symbols->frames, number);
         make_frames(symbols, file, address, fresh);
@@ -170,12 +167,12 @@ uint32_t bp_symbols_count(const struct bp_symbols *symbols) {
 }
 
 const char *bp_symbols_problem(struct bp_symbols *symbols, uint32_t file) {
-    return symbols->files[file].problem;
+    return bp_text_get(&symbols->files[file].problem);
 }
 
 const char *bp_symbols_generated(struct bp_symbols *symbols, int pid, uint64_t address) {
     uint32_t before = symbols->map_table.count;
-    uint32_t number = bp_table_put(&symbols->map_table, &pid, sizeof(pid));
+    uint32_t number = bp_keys_put(&symbols->map_table, &pid, sizeof(pid));
     if (number == before) {
         struct map *fresh = BP_PLACE(symbols->maps, number);
         bp_symbol_map_load(&fresh->table, &fresh->texts, pid);

@@ -6,8 +6,8 @@
  * compilers write. A file that is no longer the one that ran names nothing: wrong names are worse
  * than none. Files are opened when the first of their addresses is asked for.
  */
-#ifndef BP_TOOLS_SYMBOLS_H
-#define BP_TOOLS_SYMBOLS_H
+#ifndef BP_TOOLS_SYMBOLS_SYMBOLS_H
+#define BP_TOOLS_SYMBOLS_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +25,7 @@ struct bp_symbol {
     const char *function; /* demangled; "" if unknown */
     const char *file;
     uint32_t line;
+    const char *directory; /* in which the compiler ran: a relative file begins there; "" */
 };
 
 /* The name of jumps to functions of other libraries: code that nobody wrote. */
@@ -64,5 +65,8 @@ const char *bp_symbols_generated(struct bp_symbols *symbols, int pid, uint64_t a
 
 /* A new text: demangled, without the suffixes that compilers give to parts of a function. */
 char *bp_symbol_name(const char *raw);
+
+/* A new text: a C++ name without its arguments and the type that it returns. */
+char *bp_symbol_short(const char *name);
 
 #endif

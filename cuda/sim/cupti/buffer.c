@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/sim/cupti.h"
+#include "cuda/sim/cupti/cupti.h"
 
 #define LATE_NS 400000000
 #define FULL 64 /* buffers that wait for the thread; with more the writer delivers */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The exported functions of the stand-in libcupti: the activity API, and of the callback API as
+ * The exported functions of the simulated libcupti: the activity API, and of the callback API as
  * much as says whether somebody subscribed.
  */
-#include "cuda/sim/cupti.h"
+#include "cuda/sim/cupti/cupti.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the stand-in libcupti share: formatting a record (cupti_record.c), buffers and
+ * What the files of the simulated libcupti share: formatting a record (cupti_record.c), buffers and
  * their delivery (cupti_buffer.c), and the exported functions (cupti.c).
  */
-#ifndef BP_CUDA_SIM_CUPTI_H
-#define BP_CUDA_SIM_CUPTI_H
+#ifndef BP_CUDA_SIM_CUPTI_CUPTI_H
+#define BP_CUDA_SIM_CUPTI_CUPTI_H
 
 #include <stdbool.h>
 
-#include "cuda/sim/cupti_records.h"
+#include "cuda/sim/cupti/records.h"
 #include "cuda/sim/sim.h"
 
 enum {

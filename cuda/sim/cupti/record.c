@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/sim/cupti.h"
+#include "cuda/sim/cupti/cupti.h"
 
 size_t bp_cupti_size(uint32_t kind) {
     switch (kind) {

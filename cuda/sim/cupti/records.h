@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Activity records as the stand-in libcupti writes them: the fields it fills, at the places where
+ * Activity records as the simulated libcupti writes them: the fields it fills, at the places where
  * all generations have them, and each generation's sizes. A test compares with real CUPTI headers.
  */
 #ifndef BP_CUDA_SIM_CUPTI_RECORDS_H

@@ -3,7 +3,7 @@
  * libcuda: devices, and how its functions are found. cuInit loads the tool that the environment
  * names in CUDA_INJECTION64_PATH, as the driver does.
  */
-#include "cuda/sim/driver.h"
+#include "cuda/sim/driver/driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -130,7 +130,7 @@ API int cuGetExportTable(const void **table, const void *id) {
 
 /* Where the functions are, most of them in other files; what they take is of no interest here. */
 #define X(name, id) API extern char at_##name[] __asm__(#name);
-#include "cuda/sim/driver.def"
+#include "cuda/sim/driver/driver.def"
 #undef X
 
 /* By the name without version, as cuGetProcAddress is asked. */
@@ -142,7 +142,7 @@ static void *find(const char *name) {
         {"cuGetExportTable", (void *)cuGetExportTable},
         {"cuInit", (void *)cuInit},
 #define X(name, id) {#name, at_##name},
-#include "cuda/sim/driver.def"
+#include "cuda/sim/driver/driver.def"
 #undef X
     };
     size_t length = strlen(name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the stand-in libcuda share.
+ * What the files of the simulated libcuda share.
  */
-#ifndef BP_CUDA_SIM_DRIVER_H
-#define BP_CUDA_SIM_DRIVER_H
+#ifndef BP_CUDA_SIM_DRIVER_DRIVER_H
+#define BP_CUDA_SIM_DRIVER_DRIVER_H
 
 #include "cuda/sim/sim.h"
 
@@ -11,7 +11,7 @@
 
 enum {
 #define X(name, id) BP_CBID_##name = (int)((id) | BP_SIM_DRIVER_CALL),
-#include "cuda/sim/driver.def"
+#include "cuda/sim/driver/driver.def"
 #undef X
 };
 #define CALL(name, expression)                                                                     \

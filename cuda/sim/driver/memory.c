@@ -3,7 +3,7 @@
  * libcuda: memory, copies and fills.
  */
 #include "cuda/copy.h"
-#include "cuda/sim/driver.h"
+#include "cuda/sim/driver/driver.h"
 
 #define BY_ADDRESS 4
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/sim/driver.h"
+#include "cuda/sim/driver/driver.h"
 
 #define NOT_FOUND 500
 #define LARGEST ((size_t)1 << 28)

@@ -2,7 +2,7 @@
  *
  * libcuda: contexts, streams and events. A context is a device's only one, whoever made it.
  */
-#include "cuda/sim/driver.h"
+#include "cuda/sim/driver/driver.h"
 
 #define DEVICES 8
 #define DEPTH 16

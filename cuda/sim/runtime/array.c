@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define MAGIC 0x42415252
 #define ALIGNMENT 512

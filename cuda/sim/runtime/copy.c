@@ -3,7 +3,7 @@
  * libcudart: copies and fills. cudaMemcpyKind: 0 host to host, 1 up, 2 down, 3 on the device, 4 by
  * the addresses.
  */
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define DEVICE_TO_DEVICE 3
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define VERSION (BP_SIM_CUDA == 13 ? 13000 : BP_SIM_CUDA == 12 ? 12040 : 11080)
 

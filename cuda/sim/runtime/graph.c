@@ -3,7 +3,7 @@
  * libcudart: stream capture, and graphs as a whole. CUDA 12.3 put data of the edges into several
  * signatures, under names with a version; 13 has only those.
  */
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 CALL2(cudaStreamBeginCapture, _ptsz, (bp_stream stream, int mode),
       ((void)mode, bp_sim_capture_begin(STREAM(stream))))

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define EDGE_DATA 8 /* bytes for each edge */
 #define MOST_EDGES 4096

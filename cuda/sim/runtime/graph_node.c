@@ -4,7 +4,7 @@
  * work, while the thread records. Of each kind of node there are four functions: add, get, set, and
  * set within an executable graph.
  */
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 typedef struct bp_sim_graph *bp_graph;
 typedef struct bp_sim_node *bp_node;

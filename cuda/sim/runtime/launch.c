@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 API void **__cudaRegisterFatBinary(void *binary);
 API void **__cudaRegisterFatBinary(void *binary) {

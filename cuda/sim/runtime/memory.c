@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 API int cudaMalloc(void **memory, size_t size) {
     CALL(cudaMalloc, bp_sim_allocate(memory, size, BP_SIM_DEVICE));

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define DEVICES 8
 typedef struct bp_sim_pool *bp_pool;

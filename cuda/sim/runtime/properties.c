@@ -2,12 +2,12 @@
  *
  * libcudart: cudaDeviceProp.
  */
-#include "cuda/sim/runtime_properties.h"
+#include "cuda/sim/runtime/properties.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 static void fill_limits(struct bp_cuda_properties *to, const struct bp_sim_properties *p) {
     to->shared_per_block = 49152;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of the stand-in libcudart share. BP_SIM_CUDA is the generation: 11, 12 or 13.
+ * What the files of the simulated libcudart share. BP_SIM_CUDA is the generation: 11, 12 or 13.
  * Structures are those of the runtime's ABI, in names of our own.
  */
-#ifndef BP_CUDA_SIM_RUNTIME_H
-#define BP_CUDA_SIM_RUNTIME_H
+#ifndef BP_CUDA_SIM_RUNTIME_RUNTIME_H
+#define BP_CUDA_SIM_RUNTIME_RUNTIME_H
 
 #include "cuda/sim/sim.h"
 
@@ -14,7 +14,7 @@
 
 enum {
 #define X(name, id, driver) BP_CBID_##name = id, BP_DRIVER_##name = driver,
-#include "cuda/sim/calls.def"
+#include "cuda/sim/runtime/calls.def"
 #undef X
 };
 

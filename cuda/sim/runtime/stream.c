@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define NON_BLOCKING 1
 #define DISABLE_TIMING 2

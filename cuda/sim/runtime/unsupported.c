@@ -2,11 +2,11 @@
  *
  * libcudart: see unsupported.def.
  */
-#include "cuda/sim/runtime.h"
+#include "cuda/sim/runtime/runtime.h"
 
 #define X(name)                                                                                    \
     API int name(void) {                                                                           \
         return cudaErrorNotSupported;                                                              \
     }
-#include "cuda/sim/unsupported.def"
+#include "cuda/sim/runtime/unsupported.def"
 #undef X

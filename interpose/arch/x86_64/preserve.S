@@ -5,8 +5,18 @@
  * Calls into libc from below a stub, where the target's argument registers are live: the whole
  * extended state (x87, xmm, ymm, zmm, masks) is saved with XSAVE on the stack around the call.
  * General registers were saved by stub.S. Once per thread; 64-byte alignment is XSAVE's demand.
- * bp_preserve_size: bytes of the area, from CPUID 0Dh; 0 where there is no XSAVE, then FXSAVE.
+ * bp_preserve_size: bytes of the area, from CPUID 0Dh (init.c); 0 where there is no XSAVE: then
+ * FXSAVE.
  */
+	.bss
+	.p2align 3
+	.globl	bp_preserve_size
+	.hidden	bp_preserve_size
+	.type	bp_preserve_size, @object
+	.size	bp_preserve_size, 8
+bp_preserve_size:
+	.zero	8
+
 	.text
 	.globl	bp_call_preserving
 	.hidden	bp_call_preserving

@@ -7,8 +7,7 @@
  * for any prototype: it passes every argument register and stack argument through and returns what
  * the target returns. There is a fast stub for plain calls on the TSC, all in assembly, and a slow
  * one that does its bookkeeping in C (waits, I/O, CLOCK_MONOTONIC, and whatever the fast one meets
- * that is rare); for copies that may be known again (interpose/copy.h) a third, which is the fast
- * one and compares and counts more. All leave the stack alike:
+ * that is rare). Both leave the stack alike:
  *
  *     at entry       rsp -> return address       S
  *     during call    rsp -> (target's) return    S, the same slot: stack arguments stay in place
@@ -16,8 +15,14 @@
  *
  * rbx holds the entry while the target runs. It is callee-saved, so longjmp, ucontext and greenlet
  * carry the right entry with the stack it belongs to, and the unwinder finds the return address by
- * CFI alone: CFA = rsp + 8 (libgcc identifies frames by their CFA, so it must differ from the
- * callee's, which is rsp), return address at [rbx + ENTRY_RET], rbx at [rbx + ENTRY_RBX].
+ * CFI alone: return address at [rbx + ENTRY_RET], rbx at [rbx + ENTRY_RBX].
+ *
+ * libgcc knows a frame again by its callee's CFA, and aborts if it takes a stub for the frame that
+ * catches: so the CFA of a stub must differ from the callee's, which is rsp, and from that of the
+ * caller, which is rsp + 16 at least. It is rsp + 8. Hooked functions that end in a jump to one
+ * another make a chain of stubs with the same rsp: all but the outermost, whose return addresses
+ * are in here, have less, rsp + 1 to rsp + 7. backtrace(3) and gdb end where two neighbours are
+ * equal, so that is taken from the address of the entry.
  *
  * Registers: rax (vector count of varargs), rdx, rcx and r9 are parked in the red zone while the
  * entry is filled in; r10 and r11 are free at a call through the PLT. Nothing here or in the C
@@ -34,7 +39,7 @@
  * free list before it is written, published in THREAD_CURRENT when it is complete, and given back
  * after its last use. The handler leaves the list as it found it.
  */
-#include "interpose/stub.inc"
+#include "interpose/arch/x86_64/stub.inc"
 
 	.text
 
@@ -65,11 +70,11 @@
 	.type	enter_fast, @function
 enter_fast:
 	.cfi_startproc
-	ENTER	0, bail
+	ENTER	bail
 	.globl	bp_stub_return_fast
 	.hidden	bp_stub_return_fast
 bp_stub_return_fast:
-	LEAVE	0, leave_odd, leave_extreme
+	LEAVE	leave_odd, leave_extreme
 return_from_entry:
 	RETURN
 	CFI_IN_ENTRY
@@ -84,16 +89,23 @@ at_parent:
 	jmp	bail
 	CFI_IN_ENTRY
 
-inner_call0:						/* of a function that is open further out */
+inner_call:						/* of a function that is open further out */
+	js	leave_orphan
 	add	%rax, NODE_INNER(%r9)
-	jmp	outer_call0
+	jmp	outer_call
+
+/* The function is not open at all: a forked child that no handler of ours saw (struct bp_local). */
+leave_orphan:
+	incl	LOCAL_OPEN(%r8, %rcx, 4)
+	xor	%eax, %eax
+	jmp	leave_odd
 
 /* Rare endings: bp_thread_leave accounts; rax = now or 0; rsp is 16-byte aligned here. */
 leave_extreme:
 	add	ENTRY_START(%rbx), %rax
 leave_odd:
 	lea	-16(%rsp), %rsp
-	.cfi_def_cfa_offset 24
+	.cfi_def_cfa %rsp, 24
 	.cfi_escape 0x16, 7, 2, 0x77, 16		/* rsp = rsp + 16		*/
 	mov	%rsi, 8(%rsp)
 	mov	%rdi, (%rsp)
@@ -105,9 +117,6 @@ leave_odd:
 	mov	8(%rsp), %rsi
 	lea	16(%rsp), %rsp
 	CFI_IN_ENTRY
-	.globl	bp_stub_left
-	.hidden	bp_stub_left
-bp_stub_left:						/* eax = 1: the entry may be used again */
 	LOAD_THREAD
 	test	%eax, %eax
 	jnz	return_from_entry
@@ -127,14 +136,6 @@ bp_stub_left:						/* eax = 1: the entry may be used again */
 	.type	enter_slow, @function
 enter_slow:
 	.cfi_startproc
-	movzbl	STUB_KIND(%r11), %r10d
-	sub	$STUB_KIND_COPY, %r10d
-	jz	bp_stub_enter_copy
-	test	$15, %r10d
-	jz	bp_stub_enter_shape			/* a copy, too, that is not plain */
-	.globl	bp_stub_slow_call
-	.hidden	bp_stub_slow_call
-bp_stub_slow_call:
 	mov	%rax, -8(%rsp)
 	mov	%rdx, -16(%rsp)
 	jmp	1f

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose/sample/names.h"
+#include "interpose/python/stack/names.h"
 
-#include "interpose/source.h"
+#include "interpose/hook/source.h"
+#include "interpose/python/module.h"
+#include "interpose/python/stack/qualnames.h"
 
 #define FIRST_SLOTS 1024
 /* The rest of BP_FUNCTIONS is for calls. */
 #define FUNCTION_LIMIT (BP_FUNCTIONS / 2)
-#define MODULE_SIZE 256
+#define NAME_SIZE 512
 
 struct slot {
     uint64_t hash; /* 0: free */
@@ -51,7 +53,7 @@ static int grow(void) {
         if (state.slots[i].hash)
             *slot_of(slots, size - 1, state.slots[i].hash) = state.slots[i];
     if (state.slots)
-        BP_SYS2(SYS_munmap, state.slots, (state.mask + 1) * sizeof *slots);
+        bp_pages_free(state.slots, (state.mask + 1) * sizeof *slots);
     state.slots = slots;
     state.mask = size - 1;
     return 1;
@@ -70,7 +72,7 @@ static void fill(struct slot *slot, uint64_t hash, uint32_t func) {
     slot->func = func;
 }
 
-void bp_names_note(const char *file, uint32_t line, const char *name, uint32_t func) {
+void bp_py_names_note(const char *file, uint32_t line, const char *name, uint32_t func) {
     const char *plain = name;
     for (const char *c = name; *c; c++)
         if (*c == '.' && c[1])
@@ -84,92 +86,56 @@ void bp_names_note(const char *file, uint32_t line, const char *name, uint32_t f
     bp_unlock(&state.lock, mask);
 }
 
-uint32_t bp_names_generation(void) {
+uint32_t bp_py_names_generation(void) {
     return __atomic_load_n(&state.generation, __ATOMIC_RELAXED);
 }
 
-void bp_names_before_fork(void) {
+void bp_py_names_before_fork(void) {
     state.fork_mask = bp_lock(&state.lock);
 }
 
-void bp_names_after_fork(void) {
+void bp_py_names_after_fork(void) {
     bp_unlock(&state.lock, state.fork_mask);
 }
 
-static int ends_with(const char *text, const char *end, const char *suffix) {
-    uint64_t length = 0;
-    while (suffix[length])
-        length++;
-    if ((uint64_t)(end - text) < length)
-        return 0;
-    for (uint64_t i = 0; i < length; i++)
-        if (end[(int64_t)i - (int64_t)length] != suffix[i])
-            return 0;
-    return 1;
+/* Before 3.11 a name is put together. */
+static const char *qualify(const struct bp_py_names_function *function, char name[NAME_SIZE]) {
+    if (function->name)
+        return function->name;
+    const char *prefix = bp_py_qualnames_get(
+        bp_py_qualnames_key(bp_py_qualnames_file(function->file), function->line, function->plain));
+    uint64_t length = __builtin_strlen(prefix), more = __builtin_strlen(function->plain) + 1;
+    if (!length || length + more > NAME_SIZE)
+        return function->plain;
+    __builtin_memcpy(name, prefix, length);
+    __builtin_memcpy(name + length, function->plain, more);
+    return name;
 }
 
-/* Where the module's name begins in a path: behind the last folder that programs import from, or
- * at the file's own name. */
-static const char *module_start(const char *file, const char *end) {
-    const char *start = file;
-    for (const char *c = file; c < end; c++)
-        if (*c == '/')
-            start = c + 1;
-    for (const char *c = end; c > file; c--) {
-        if (c[-1] != '/')
-            continue;
-        const char *before = c - 1, *folder = before;
-        while (folder > file && folder[-1] != '/')
-            folder--;
-        if (ends_with(folder, before, "-packages") ||
-            (before - folder >= 9 && ends_with(folder, folder + 8, "python3.")))
-            return c;
-    }
-    return start;
-}
-
-/* The module as far as its file tells it: json.decoder for …/python3.11/json/decoder.py. */
-static void module_of(const char *file, char *module) {
-    const char *end = file;
-    while (*end)
-        end++;
-    const char *start = module_start(file, end);
-    if (ends_with(file, file + 8 > end ? end : file + 8, "<frozen ")) {
-        start = file + 8; /* <frozen importlib._bootstrap> */
-        end -= end > start;
-    } else if (ends_with(start, end, ".py")) {
-        end -= 3;
-    }
-    if (ends_with(start, end, "/__init__"))
-        end -= 9;
-    int length = 0;
-    for (; start < end && length < MODULE_SIZE - 1; start++)
-        module[length++] = *start == '/' ? '.' : *start;
-    module[length] = '\0';
-}
-
-static uint32_t announce(const char *file, uint32_t line, const char *name) {
-    char module[MODULE_SIZE];
-    module_of(file, module);
-    struct bp_source_function what = {.name = name,
+static uint32_t announce(const struct bp_py_names_function *function) {
+    char module[BP_MODULE_NAME], name[NAME_SIZE];
+    int script = bp_module_name(function->module, function->file, module);
+    struct bp_source_function what = {.name = qualify(function, name),
                                       .module = module,
-                                      .file = file,
-                                      .line = line,
+                                      .file = function->file,
+                                      .line = function->line,
                                       .kind = BP_FUNC_CALL,
-                                      .flags = BP_FUNC_PYTHON};
+                                      .flags = BP_FUNC_PYTHON | (script ? BP_FUNC_SCRIPT : 0)};
     const struct bp_stub *handle = bp_source_function(&what);
-    return handle ? handle->func : BP_NAMES_NONE;
+    return handle ? handle->func : BP_PY_NO_NAME;
 }
 
 static uint32_t rest(void) {
     if (!state.rest)
-        state.rest = announce("", 0, "(more Python functions)") + 1;
+        state.rest = announce(&(struct bp_py_names_function){
+                         .file = "", .plain = "(more Python functions)", .module = ""}) +
+                     1;
     return state.rest - 1;
 }
 
-uint32_t bp_names_get(const char *file, uint32_t line, const char *name, const char *plain) {
-    uint64_t hash = hash_of(file, line, plain);
-    uint32_t func = BP_NAMES_NONE;
+uint32_t bp_py_names_get(const struct bp_py_names_function *function) {
+    uint64_t hash = hash_of(function->file, function->line, function->plain);
+    uint32_t func = BP_PY_NO_NAME;
     uint64_t mask = bp_lock(&state.lock);
     struct slot *slot = find(hash);
     int full = bp_process.functions >= FUNCTION_LIMIT;
@@ -177,7 +143,7 @@ uint32_t bp_names_get(const char *file, uint32_t line, const char *name, const c
         func = slot->func;
     else if (slot && full)
         func = rest();
-    else if (slot && (func = announce(file, line, name)) != BP_NAMES_NONE)
+    else if (slot && (func = announce(function)) != BP_PY_NO_NAME)
         fill(slot, hash, func);
     bp_unlock(&state.lock, mask);
     return func;

@@ -5,7 +5,7 @@ import re
 import sys
 import unittest
 
-from harness import CMD, CommandTest
+from harness.command import CMD, CommandTest
 
 
 class Doctor(CommandTest):
@@ -24,6 +24,15 @@ class Doctor(CommandTest):
         out = " ".join(self.battprof("doctor").out.split())
         rate = int(re.search(r"sampling (\d+) samples per second", out).group(1))
         self.assertTrue(50 <= rate <= 1100, rate)
+
+    def test_variables(self):
+        self.environment.update(BATTPROF_SAMPEL="0", BATTPROF_SAMPLE="50")
+        out = " ".join(self.battprof("doctor").out.split())
+        self.assertIn("ok BATTPROF_SAMPLE '50' (samples per second", out)
+        self.assertIn("default 200)", out)
+        self.assertIn("!! BATTPROF_SAMPEL is set, but battprof has no such variable -> did you mean "
+                      "BATTPROF_SAMPLE?", out)
+        self.assertIn("apart from what is marked !!", out)
 
     def examine(self, *arguments):
         result = self.battprof("doctor", *arguments)

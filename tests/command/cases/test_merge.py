@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from harness import CommandTest
+from harness.command import CommandTest
 
 
 class Merge(CommandTest):

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from harness import LIB, CommandTest
+from harness.command import LIB, CommandTest
 
 # struct bp_header up to `used`, and struct bp_chunk (profile/format.h).
 HEADER = struct.Struct("<8sHHIIIIIiiiIQ")
@@ -34,17 +34,30 @@ class Run(CommandTest):
         self.write("here", "#!/bin/sh\n", 0o755)
         self.write("data", "x")
         self.write("orphan", "#!/no/such/interpreter\n", 0o755)
-        for status, name, word in ((127, "no-such-program", "not found in PATH"),
-                                   (127, "here", "did you mean ./here"),
-                                   (127, "./no-such-file", "no such file"),
-                                   (127, "./orphan", "interpreter"),
-                                   (126, "./data", "x permission"),
-                                   (126, "/", "cannot be executed")):
+        for status, name, word in ((127, "no-such-program", "not in PATH (check its spelling)"),
+                                   (127, "here", "run -- ./here"),
+                                   (127, "./no-such-file", "is not there"),
+                                   (127, "./orphan", "interpreter /no/such/interpreter"),
+                                   (126, "./data", "has no x permission"),
+                                   (126, "/", "is a directory")):
             with self.subTest(name):
                 result = self.battprof("run", name)
                 self.assertEqual(result.status, status, result)
                 self.assert_one_sentence(result, name, word, "nothing was run")
         self.assertFalse(os.path.exists(self.path("battprof.out")))
+
+    def test_variables_with_a_slip(self):
+        """They have no effect, so they are reported; only once, by the first process."""
+        self.environment.update(BATTPROF_SAMPEL="0", BATTPROF_WAIT="0", BATTPROFILE="x")
+        said = "battprof: BATTPROF_SAMPEL is set, but battprof has no such variable; " \
+               "did you mean BATTPROF_SAMPLE?\n"
+        self.assertEqual(self.battprof("run", "-q", "sh", "-c", "/bin/true; exit 0").err, said)
+        self.environment["LD_PRELOAD"] = LIB
+        process = subprocess.run(["sh", "-c", "/bin/true; exit 0"], env=self.environment, text=True,
+                                 cwd=self.directory, stderr=subprocess.PIPE, check=True)
+        self.assertEqual(process.stderr.count("BATTPROF_SAMPEL is none of battprof's variables"), 1,
+                         process.stderr)
+        self.assertEqual(process.stderr.count("variables"), 1, process.stderr)
 
     def test_signals_are_passed_on(self):
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP,

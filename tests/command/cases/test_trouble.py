@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whatever is wrong with the profiling: one sentence, and the target runs to its end."""
+"""Whatever is wrong with the profiling: one sentence before the target starts; with --keep-going
+the target runs to its end."""
 import os
 import resource
 import shutil
@@ -7,49 +8,53 @@ import signal
 import subprocess
 import unittest
 
-from harness import CommandTest
+from harness.command import CommandTest
 
 TARGET = ["sh", "-c", "echo done; exit 7"]
 
 
 class Trouble(CommandTest):
-    def assert_ran(self, result, *words):
-        self.assertEqual((result.status, result.out), (7, "done\n"), result)
-        self.assert_one_sentence(result, *words)
-
     def run_with(self, *options, **keywords):
         return self.battprof("run", *options, "--", *TARGET, **keywords)
 
+    def assert_refused(self, options, *words, instead="the target runs unprofiled", **keywords):
+        result = self.run_with(*options, **keywords)
+        self.assertEqual((result.status, result.out), (125, ""), result)
+        self.assert_one_sentence(result, "Nothing was run; with --keep-going " + instead, *words)
+        result = self.run_with("--keep-going", *options, **keywords)
+        self.assertEqual((result.status, result.out), (7, "done\n"), result)
+        self.assert_one_sentence(result, instead, *words)
+
     def test_output_that_is_not_ours(self):
         self.write("battprof.out/precious")
-        self.assert_ran(self.run_with(), "battprof.out", "not a profile", "-o", "unprofiled")
+        self.assert_refused([], "battprof.out", "not a profile", "-o")
         self.assertTrue(os.path.exists(self.path("battprof.out/precious")))
 
     def test_output_that_is_a_file(self):
         self.write("file")
-        self.assert_ran(self.run_with("-o", "file"), "not a directory")
+        self.assert_refused(["-o", "file"], "not a directory")
 
     def test_output_without_parent(self):
-        self.assert_ran(self.run_with("-o", "a/b"), "parent")
+        self.assert_refused(["-o", "a/b"], "parent")
 
     def test_output_not_writable(self):
         os.mkdir(self.path("locked"), 0o555)
         if os.geteuid() == 0:
-            self.assert_ran(self.run_with("-o", "/proc/x"), "/proc/x")
+            self.assert_refused(["-o", "/proc/x"], "/proc/x")
         else:
-            self.assert_ran(self.run_with("-o", "locked"), "Permission denied")
+            self.assert_refused(["-o", "locked"], "Permission denied")
 
     def test_old_that_is_not_ours(self):
         self.run_with("-q")
         self.write("battprof.out.old/precious")
-        self.assert_ran(self.run_with("-q"), "battprof.out.old", "in the way")
+        self.assert_refused(["-q"], "battprof.out.old", "in the way")
         self.assertTrue(os.path.exists(self.path("battprof.out.old/precious")))
 
     def test_file_size_limit(self):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
-        self.assert_ran(self.run_with(preexec_fn=limit), "File too large")
+        self.assert_refused([], "File too large", preexec_fn=limit)
 
     def test_full_disk(self):
         os.mkdir(self.path("disk"))
@@ -57,12 +62,12 @@ class Trouble(CommandTest):
         if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
             self.skipTest("cannot mount a small file system")
         self.addCleanup(subprocess.run, ["umount", self.path("disk")], check=True)
-        self.assert_ran(self.run_with("-o", "disk/out"), "No space left", "free some space")
+        self.assert_refused(["-o", "disk/out"], "No space left", "free some space")
 
     def test_directory_in_use(self):
         first = self.start("run", "-q", "sh", "-c", "echo ready; sleep 60")
         first.stdout.readline()
-        self.assert_ran(self.run_with(), "another battprof run")
+        self.assert_refused([], "another battprof run")
         first.send_signal(signal.SIGTERM)
         first.wait(20)
         result = self.run_with("-q")
@@ -70,13 +75,14 @@ class Trouble(CommandTest):
 
     def test_library_not_there(self):
         self.environment["BATTPROF_LIB"] = "/no/such/lib.so"
-        self.assert_ran(self.run_with(), "/no/such/lib.so", "unset it")
+        self.assert_refused([], "/no/such/lib.so", "unset it")
 
     def test_rules_with_a_slip(self):
         self.write("rules.json", '{"rules": [{"libary": "x*", "category": "dsl"}]}')
-        result = self.run_with("--rules", "rules.json", "-q")
-        self.assert_ran(result, "rules.json", "library", "built-in rules")
-        self.assert_ran(self.run_with("--rules", "nowhere.json", "-q"), "nowhere.json")
+        built_in = "the report uses the built-in rules"
+        self.assert_refused(["--rules", "rules.json", "-q"], "rules.json", "library",
+                            instead=built_in)
+        self.assert_refused(["--rules", "nowhere.json", "-q"], "nowhere.json", instead=built_in)
 
 
 class Kept(CommandTest):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Command lines, good and bad."""
 import os
+import re
 import subprocess
 import unittest
 
-from harness import CMD, CommandTest
+from harness.command import CMD, CommandTest
 
 
 class Usage(CommandTest):
@@ -21,7 +22,8 @@ class Usage(CommandTest):
                 (2, ["zzzzzz"], ["battprof help"]),
                 (2, ["--nonsense"], ["no option '--nonsense'"]),
                 (2, ["help", "docter"], ["'doctor'"]),
-                (2, ["--completion", "fish"], ["bash"]),
+                (2, ["--completion", "tcsh"], ["bash", "fish"]),
+                (2, ["--completion"], ["zsh"]),
                 (2, ["doctor", "--task", "x"], ["'x'"]),
                 (2, ["report", "--jsn"], ["--json"]),
                 (2, ["report", "--by", "threads"], ["'thread'"]),
@@ -71,6 +73,7 @@ class Usage(CommandTest):
                 (125, ["run", "--output=", "true"], ["empty"]),
                 (125, ["run", "--hook", ":x", "true"], ["lib*.so*"]),
                 (125, ["run", "--hook", "lib:", "true"], ["lib.so:sym*"]),
+                (125, ["run", "--hook", "lib" + 600 * "x", "true"], ["too long together"]),
                 (125, ["run", "--count", "json:", "true"], ["module:function*"]),
                 (125, ["run", "--count", "a:b,c", "true"], ["module:function*"])):
             with self.subTest(arguments):
@@ -133,6 +136,15 @@ class Usage(CommandTest):
                 self.assertEqual((result.status, result.err), (0, ""))
                 self.assertTrue(result.out.startswith("Usage: battprof"))
 
+    def test_concepts_are_in_the_glossary(self):
+        result = self.battprof("help", "concepts")
+        words = re.findall(r"^  (\S+(?: \S+)?)  ", result.out, re.M)
+        self.assertEqual((result.status, result.err, words[0]), (0, "", "wall"))
+        glossary = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "glossary.md")
+        with open(glossary) as f:
+            known = re.findall(r"^\| ([^|]+) \|", f.read(), re.M)
+        self.assertEqual([word for word in words if word not in known], [])
+
     def test_help_of_help(self):
         self.assertEqual(self.battprof("help", "help").out, self.battprof("help").out)
 
@@ -158,12 +170,22 @@ class Usage(CommandTest):
         self.battprof("run", "-q", "true")
         result = self.battprof("report", "--by", "phase", "--csv")
         self.assertEqual((result.status, result.out), (0, ""), result)
-        self.assertIn("the table is empty", result.err)
+        self.assertEqual(result.err, "battprof: the table is empty: no phase in this profile\n")
+        result = self.battprof("report", "--csv", "--search", "nosuch")
+        self.assertEqual(result.err, "battprof: the table is empty: no function of that name in "
+                                     "this profile\n")
+
+    def test_rows_are_found_by_what_names_them(self):
+        """Processes by their commands: they have no name."""
+        self.battprof("run", "-q", "true")
+        for pattern, rows in (("tru", 2), ("nosuch", 0)):
+            result = self.battprof("report", "--csv", "--by", "process", "--search", pattern)
+            self.assertEqual(len(result.out.splitlines()), rows, result)
 
     def test_version(self):
         result = self.battprof("--version")
         self.assertEqual(result.status, 0)
-        self.assertRegex(result.out, r"^battprof \d+\.\d+\.\d+\n$")
+        self.assertRegex(result.out, r"^battprof \d+\.\d+\.\d+ \(build [0-9a-f]{16}\)\n$")
 
     def test_full_stdout_is_an_error(self):
         with open("/dev/full", "w", encoding="ascii") as full:

@@ -6,7 +6,8 @@ import os
 import statistics
 import subprocess
 
-from harness import BIN, CMD, PYTHON, case, check, equal, main, new_dir, subject, timed
+from harness import (BIN, CMD, PYTHON, case, check, check_time, equal, main, need_quiet, new_dir,
+                     subject, timed)
 
 RUN_BATT = os.path.join(BIN, "..", "..", "dsl", "run_batt")
 
@@ -61,8 +62,8 @@ def compare(planted, fixed, words, speed=slowness):
         measured = program(bad) - program(good) * speed(bad) / speed(good)
         ratios.append(first_advice(bad, words) / measured)
         check(all(words not in row["what"] for row in good["advice"]), "still there when fixed")
-    check(abs(statistics.median(ratios) - 1) <= 0.1,
-          "promised by what fixing it saved: " + ", ".join("%.3f" % ratio for ratio in ratios))
+    check_time(abs(statistics.median(ratios) - 1) <= 0.1,
+               "promised by what fixing it saved: " + ", ".join("%.3f" % ratio for ratio in ratios))
 
 
 @timed
@@ -128,6 +129,7 @@ def python_generation():
         file.write(GENERATORS)
     report = record("--", PYTHON, os.path.join(directory, "pipeline.py"))[1]
     texts = sorted(row["what"] for row in report["advice"] if "generates" in row["what"])
+    need_quiet(texts, "too small a part of a disturbed run: %r" % report["advice"])
     equal("advice", texts, ["expand_solver generates code 80 times for 30 inputs",
                             "generate_solver generates code 10 times for 2 inputs",
                             "inline_variables generates code 10 times for 5 inputs"])
@@ -148,12 +150,13 @@ for k in range(12):
 """
 
 
-@case
+@timed
 def native_inputs():
     """Long texts are told apart by all of them; what is no text is not compared."""
     script = NATIVE % subject("libplanted.so")
     report = record("--", PYTHON, "-c", script)[1]
     texts = [row["what"] for row in report["advice"] if "generates" in row["what"]]
+    need_quiet(texts, "too small a part of a disturbed run: %r" % report["advice"])
     equal("advice", texts, ["expand_solver generates code 24 times for 5 first arguments"])
     report = record("--generator", "none", "--", PYTHON, "-c", script)[1]
     check(not any("generates" in row["what"] for row in report["advice"]), "there is none")

@@ -30,6 +30,16 @@ def bind_now_from_outside():
 
 
 @case
+def functions_of_haskell():
+    """They are jumped to, with a table in front of them: no stub can take their place."""
+    run = pair([subject("info")], hook="*", expect=0)
+    equal("output", run.stdout, b"4242 8\n")
+    rows_of = [c for c in run.report()["coverage"] if c["library"] == "libHSinfo.so"]
+    equal("coverage", [(c["hooked"], c["called"]) for c in rows_of], [(0, 0)])
+    check("Haskell" in rows_of[0]["reason"], "reason: %r" % rows_of[0])
+
+
+@case
 def odd_symbols():
     run = pair([subject("odd")], expect=0)
     report, truth = run.report(), run.counts()

@@ -2,8 +2,8 @@
 """C++ exceptions through hooked calls: counts and aborted calls exact."""
 from harness import *
 
-modes("e2e_exceptions", ["plain", "nested", "inside", "rethrow", "callback", "through_c",
-                         "guarded", "middle", "in_threads", "pointer", "forced"])
+modes("e2e_exceptions", ["plain", "nested", "chain", "inside", "rethrow", "callback",
+                         "through_c", "guarded", "middle", "in_threads", "pointer", "forced"])
 
 
 @case

@@ -39,8 +39,8 @@ def failing_leaves_the_wall_whole():
     """The process leaves the wall page before exec: nothing may be lost or counted twice."""
     for mode in "exec_retried", "exec_retried_beside":
         run, report = counted([subject(PROGRAM), mode])
-        close_to("wall split, " + mode, report["wall_s"] - report["unsplit_s"], report["wall_s"],
-                 0.001)
+        sums_to("wall split, " + mode, report["wall_s"] - report["unsplit_s"], report["wall_s"],
+                0.001)
 
 
 @case

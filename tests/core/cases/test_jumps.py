@@ -6,6 +6,13 @@ modes("e2e_jump", ["plain", "nested", "partial", "from_signal", "from_segv"])
 
 
 @case
+def without_a_clock():
+    """A fault because the counter may not be read, left by siglongjmp while it still may not."""
+    for hook in "libdsl*", "*":
+        pair([subject("no_clock")], hook=hook, expect=0)
+
+
+@case
 def deep():
     """A million abandoned calls leave neither a crash nor a large file."""
     run, report = counted([subject("e2e_jump"), "deep"])

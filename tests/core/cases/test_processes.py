@@ -6,6 +6,14 @@ PROGRAM = "e2e_process"
 modes(PROGRAM, ["many", "threads", "sigchld"])
 
 
+def wait_for(path):
+    """What a process makes at its end, and a moment for the end itself."""
+    end = time.monotonic() + HANGS_S
+    while not os.path.exists(path) and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(0.1)
+
+
 @case
 def fork():
     run, report = counted([subject(PROGRAM), "fork"])
@@ -73,11 +81,7 @@ def outlived_by_a_worker():
     run = execute([subject(PROGRAM), "outlived"], True, how="run", options=["-q"])
     equal("status", run.status, 0)
     early = run.report()
-    for _ in range(100):
-        if os.path.exists(run.dir + "/done"):
-            break
-        time.sleep(0.05)
-    time.sleep(0.1)
+    wait_for(run.dir + "/done")
     late = run.report()
     for report in (early, late):
         total = sum(part["s"] for part in report["categories"].values())
@@ -111,11 +115,7 @@ def closes_all_files():
 @case
 def daemon():
     run = pair([subject(PROGRAM), "daemon_libc"], expect=0)
-    for _ in range(100):
-        if os.path.exists(run.dir + "/done"):
-            break
-        time.sleep(0.05)
-    time.sleep(0.1)
+    wait_for(run.dir + "/done")
     equal("work_add", calls(run.report(), "work_add"), 40)
 
 

@@ -7,6 +7,8 @@ from harness import *
 def named_frames():
     run, report = counted([subject("e2e_unwind")])
     check(run.stdout.count(b"work_nest") == 10, "the subject did not pass the hooked calls")
+    check(run.stdout.count(b"chained") == 12 and b"work_chain" not in run.stdout,
+          "the subject's hooked calls did not jump")
 
 
 main()

@@ -40,6 +40,25 @@ static void nested() {
     throw_nothing(1);
 }
 
+// A frame whose own cleanup runs on the way to its caller's catch.
+static void __attribute__((noinline)) chain_cleaned(int depth, int value) {
+    struct Cleanup {
+        ~Cleanup() {
+            throw_nothing(1);
+        }
+    } cleanup;
+    throw_chain(depth, value);
+}
+
+// Tail calls from one hooked function to the next: many stubs in one place of the stack.
+static void chain() {
+    for (int i = 0; i < 200; i++) {
+        expect([i] { throw_chain(1 + i % 20, i); });
+        expect([i] { throw_chain(1 + i % 20, -1); });
+        expect([i] { chain_cleaned(1 + i % 20, i); });
+    }
+}
+
 static void inside() {
     for (int i = 0; i < 200; i++)
         caught += throw_caught(1 + i % 10, i);
@@ -150,6 +169,7 @@ int main(int argc, char **argv) {
     } modes[] = {
         {"plain", plain},
         {"nested", nested},
+        {"chain", chain},
         {"inside", inside},
         {"rethrow", rethrow},
         {"callback", callback},

@@ -24,7 +24,7 @@ static int fds[2];
 static void *run(void *arg) {
     long me = (long)arg;
     if (me >= THREADS - BLOCKED) {
-        returned[8 * me + 1] = 1; /* about to block */
+        returned[8 * me + 1] = (uint64_t)gettid(); /* about to block */
         work_block(fds[0]);
         return NULL;
     }
@@ -34,9 +34,24 @@ static void *run(void *arg) {
     }
 }
 
+/* Whether a thread sleeps: where the others take all processors, it may take long to come there. */
+static int is_blocked(uint64_t tid) {
+    char path[64], state = 0;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    int found = fscanf(file, "%*d (%*[^)]) %c", &state);
+    fclose(file);
+    return found == 1 && state == 'S';
+}
+
 static int all_at_work(void) {
-    for (long i = 0; i < THREADS; i++)
-        if (!returned[8 * i + (i >= THREADS - BLOCKED)])
+    for (long i = 0; i < THREADS - BLOCKED; i++)
+        if (!returned[8 * i])
+            return 0;
+    for (long i = THREADS - BLOCKED; i < THREADS; i++)
+        if (!returned[8 * i + 1] || !is_blocked(returned[8 * i + 1]))
             return 0;
     return 1;
 }
@@ -49,7 +64,7 @@ int main(int argc, char **argv) {
     returned = mmap(NULL, 64 * THREADS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (pipe(fds))
         return 1;
-    alarm(60); /* should nobody kill it */
+    alarm(600); /* should nobody kill it */
     for (long i = 0; i < THREADS; i++)
         pthread_create(&t, NULL, run, (void *)i);
     while (!all_at_work())

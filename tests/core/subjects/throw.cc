@@ -13,11 +13,12 @@
 // gcc calls a function that calls itself directly; under another name it goes through the PLT.
 extern "C" {
 void nested_again(int depth, int value) __asm__("throw_nested");
+void chain_again(int depth, int value) __asm__("throw_chain");
 void rethrow_again(int depth, int value) __asm__("throw_rethrow");
 void guarded_again(int depth, int value) __asm__("throw_guarded");
 }
 
-enum { NOW, NESTED, CAUGHT, RETHROW, OTHER, CALL, GUARDED, NOTHING, NOEXCEPT };
+enum { NOW, NESTED, CAUGHT, RETHROW, OTHER, CALL, GUARDED, NOTHING, NOEXCEPT, CHAIN };
 
 void throw_now(int value) {
     ENTER(NOW);
@@ -33,6 +34,16 @@ void throw_nested(int depth, int value) {
     else
         throw_now(value);
     LEAVE(NESTED);
+}
+
+void throw_chain(int depth, int value) {
+    ENTER(CHAIN);
+    if (value < 0)
+        LEAVE(CHAIN); // it will return: nothing may come after the jump
+    if (depth > 1)
+        chain_again(depth - 1, value);
+    else
+        throw_now(value);
 }
 
 int throw_caught(int depth, int value) {

@@ -54,6 +54,8 @@ void raiser(void *arg) {
 int middle(void) {
     int sig = SIGUSR1;
     work_nest(3, show, "nested");
+    for (int depth = 1; depth <= 12; depth++) /* many stubs in one place of the stack */
+        work_chain(depth, show, "chained");
     signal(SIGUSR1, from_handler);
     work_nest(2, raiser, &sig);
     return 0;

@@ -13,6 +13,7 @@
 
 /* gcc calls a function that calls itself directly; under another name it goes through the PLT. */
 void nest_again(int depth, work_callback *f, void *arg) __asm__("work_nest");
+void chain_again(int depth, work_callback *f, void *arg) __asm__("work_chain");
 long depth_again(long levels) __asm__("work_depth");
 
 enum {
@@ -32,7 +33,8 @@ enum {
     BLOCK,
     BUSY,
     SLEEP,
-    FOREVER
+    FOREVER,
+    CHAIN
 };
 
 int work_add(int a, int b) {
@@ -78,6 +80,15 @@ void work_nest(int depth, work_callback *f, void *arg) {
     else
         f(arg);
     LEAVE(NEST);
+}
+
+void work_chain(int depth, work_callback *f, void *arg) {
+    ENTER(CHAIN);
+    LEAVE(CHAIN);
+    if (depth > 1)
+        chain_again(depth - 1, f, arg);
+    else
+        f(arg);
 }
 
 long work_depth(long levels) {

@@ -23,7 +23,8 @@ int work_compare(const void *a, const void *b); /* of ints, for qsort */
 work_binary *work_address(void);                /* &work_add as the library sees it */
 void work_call(work_callback *f, void *arg);    /* calls back */
 void work_nest(int depth, work_callback *f, void *arg);
-long work_depth(long levels); /* recursion through the PLT */
+void work_chain(int depth, work_callback *f, void *arg); /* each jumps to the next, then to f */
+long work_depth(long levels);                            /* recursion through the PLT */
 int work_even(long n);
 int work_odd(long n);
 int work_tail(int a, int b); /* jumps to work_add */

@@ -6,9 +6,9 @@ import re
 import shutil
 import subprocess
 
-from device import SIM, says
+from harness.device import SIM, says
 from harness import Skip, calls, case, check, equal, execute, main, new_dir, pair, subject
-from truth import ROOT
+from harness.truth import ROOT
 
 # Gone in CUDA 13.
 OLD = {"cudaLaunch", "cudaLaunchCooperativeKernelMultiDevice", "cudaThreadExit",

@@ -4,8 +4,8 @@ missing."""
 import os
 import time
 
-from device import SIM, fine, on_device, same_sums, says, timed, whole
-from harness import PYTHON, case, check, equal, main, new_dir
+from harness.device import SIM, fine, on_device, same_sums, says, timed, whole
+from harness import PYTHON, case, check, check_time, equal, main, new_dir
 
 
 def with_fault(fault, mode="kernels", **options):
@@ -20,7 +20,7 @@ def waited_for_us(report, least):
     """The wait for the last records, when the program has ended, is own cost and nobody else's."""
     check(report["overhead_s"] > least, "own cost %.3f s" % report["overhead_s"])
     blocked = [note for note in report["notes"] if "cannot see" in note]
-    equal("notes of time that is nobody's", blocked, [])
+    check_time(not blocked, "time that is nobody's: %r" % blocked)  # a host may steal it
 
 
 @case
@@ -59,11 +59,11 @@ def records_without_times():
             equal(direction, report["transfers"][direction]["count"], run.truth.copies[direction][0])
     run = on_device(["cuda_device", "killed-kernels"], env=env)
     got, truth = run.report()["transfers"]["h2d"]["exposed_s"], run.truth.transfer
-    check(0.2 * truth <= got <= truth, "%.3f of %.3f s were attributed before it was killed"
-          % (got, truth))
+    check_time(0.2 * truth <= got <= truth, "%.3f of %.3f s were attributed before it was killed"
+               % (got, truth))
 
 
-@case
+@timed
 def stolen_callback():
     run, report = with_fault("stolen-callback")
     says(report, "taken CUPTI's callbacks")
@@ -121,12 +121,12 @@ def late_calls():
             equal(what, report["cuda"][what], 0)
 
 
-@case
+@timed
 def hanging_flush():
     begin = time.monotonic()
     run, report = with_fault("hang-flush")
     took = time.monotonic() - begin
-    check(took < 10, "took %.1f s" % took)
+    check_time(took < 10, "took %.1f s" % took)
     says(report, "did not return from a flush")
     waited_for_us(report, 1.5)
 

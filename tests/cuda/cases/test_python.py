@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Copies that Python code asks for, without device records: each is counted where it comes from, on
-every Python that is here, whether it is known again or takes the slow way."""
+every Python that is here."""
 import json
 import os
 
-import pythons
-from device import QUICK, fine
+from harness import pythons
+from harness.device import QUICK, fine
 from harness import cases, check, equal, execute, main
 
 SUBJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "subjects", "copies.py")

@@ -2,7 +2,7 @@
 """battprof run with the options about CUDA: what they set reaches the target and its children."""
 import subprocess
 
-from device import fine, on_device
+from harness.device import fine, on_device
 from harness import CMD, PYTHON, base_env, case, check, equal, execute, main, new_dir, subject
 
 

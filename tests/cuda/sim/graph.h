@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cuda/copy.h"
-#include "cuda/sim/cupti_records.h"
-#include "tests/sim/cuda.h"
+#include "cuda/sim/cupti/records.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define COUNT 1000
 #define BYTES ((size_t)12 << 20) /* 1 ms on a T4 */
@@ -132,8 +132,8 @@ static inline void check_after(const char *first, const char *second) {
 
 static inline void check_beside(const char *first, const char *second) {
     const struct work *a = find(first), *b = find(second);
-    CHECK(a->start < b->end && b->start < a->end, "%s and %s ran one after the other", first,
-          second);
+    CHECK_TIME(a->start < b->end && b->start < a->end, "%s and %s ran one after the other", first,
+               second);
     CHECK(a->stream != b->stream, "%s and %s have one stream", first, second);
 }
 

@@ -17,7 +17,7 @@
 
 #include "cuda/copy.h"
 #include "tests/cuda/subjects/kernels.h"
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define BYTES (24u << 20) /* 2 ms pinned, 4 ms pageable on a T4 */
 #define ROUNDS 12
@@ -80,6 +80,14 @@ static void kernels(void) {
         MUST(dsl_launch(3, NULL));
         MUST(cudaMemcpy(state.host, state.device, BYTES / 4, D2H));
         MUST(cudaMemset(state.device, 0, BYTES));
+    }
+}
+
+/* Downloads that were to be asynchronous: they wait for the kernel in front of them. */
+static void stalled(void) {
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(launch(5, state.one));
+        MUST(cudaMemcpyAsync(state.host, state.device, 4096, D2H, state.one));
     }
 }
 
@@ -499,6 +507,7 @@ static const struct {
     {"pinned", pinned},
     {"async", async},
     {"kernels", kernels},
+    {"stalled", stalled},
     {"hidden", hidden},
     {"overlapped", overlapped},
     {"threads", two_threads},

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/cuda/subjects/kernels.h"
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define BYTES (8u << 20)
 #define STREAMS 3

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Copies, on a runtime that takes no time, that a signal handler leaves by siglongjmp at any
- * instruction: those that are known again, new ones, and large ones, which take the slow way. Then
- * some that nobody interrupts. Prints how many returned, and how many may have.
+ * instruction: by paths that were there before, by new ones, and large ones. Then some that nobody
+ * interrupts. Prints how many returned, and how many may have.
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -20,7 +20,7 @@
 
 #define TRAP_FLAG 0x100
 #define ROUNDS 4
-#define STRIDE 3
+#define STRIDE 397
 #define SHOWN 20
 
 static char memory[64];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/sim/cupti_records.h"
+#include "cuda/sim/cupti/records.h"
 
 #define RECORDS 5
 

@@ -7,7 +7,7 @@ import random
 import subprocess
 import unittest
 
-from harness import CMD, ImportTest, cuda_calls, function
+from harness.imports import CMD, ImportTest, cuda_calls, function
 
 PID = 77
 BASE = 1700000000000000

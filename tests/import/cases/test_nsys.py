@@ -5,7 +5,7 @@ import os
 import sqlite3
 import unittest
 
-from harness import MS, ImportTest, cuda_calls, function
+from harness.imports import MS, ImportTest, cuda_calls, function
 
 PID, TID = 4242, 4242
 GLOBAL_PID = PID << 24

@@ -6,8 +6,8 @@ import json
 import random
 import unittest
 
-from harness import ImportTest, cuda_calls
-from intervals import split
+from harness.imports import ImportTest, cuda_calls
+from harness.intervals import split
 
 PID = 77
 SEEDS = 30

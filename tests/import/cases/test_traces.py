@@ -9,10 +9,10 @@ import sqlite3
 import sys
 import unittest
 
-from harness import ImportTest, cuda_calls
-from intervals import split
+from harness.imports import ImportTest, cuda_calls
+from harness.intervals import common, length, split, union
 
-TRACES = os.environ["BATTPROF_TRACES"]
+TRACES = os.environ["BP_TEST_TRACES"]
 
 
 def read_nsys(path):
@@ -42,6 +42,19 @@ def read_kineto(path):
         elif event["cat"] == "gpu_memcpy" and "DtoD" not in event["name"]:
             copies.append(interval)
     return split(calls, copies, kernels)
+
+
+def downloads(path):
+    """Seconds in the calls that downloaded, and of these while a kernel ran."""
+    with gzip.open(path) as file:
+        events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+    down = {e["args"]["correlation"] for e in events
+            if e["cat"] == "gpu_memcpy" and "DtoH" in e["name"]}
+    calls = [(e["ts"], e["ts"] + e["dur"]) for e in events
+             if e["cat"] == "cuda_runtime" and e["args"].get("correlation") in down]
+    kernels = union([(e["ts"], e["ts"] + e["dur"]) for e in events if e["cat"] == "kernel"])
+    held = sum(end - start for start, end in calls)
+    return held / 1e6, sum(length(common([call], kernels)) for call in calls) / 1e6
 
 
 class Traces(ImportTest):
@@ -108,6 +121,14 @@ class Traces(ImportTest):
         self.assertEqual(sum(row["count"] for row in report["kernels"]), 6080)
         counts = self.counts(report)
         self.assertEqual((counts["h2d"], counts["d2h"], counts["d2d"]), (80, 30, 1280))
+        row = report["transfers"]["d2h"]
+        held, computed = downloads(path)
+        self.assertAlmostEqual(row["in_call_s"], held, delta=0.001)
+        self.assertAlmostEqual(row["in_call_wait_s"], computed, delta=0.01)
+        parts = ("in_call_moving_s", "in_call_wait_s", "in_call_own_s")
+        self.assertAlmostEqual(sum(row[key] for key in parts), row["in_call_s"], delta=1e-9)
+        self.assertIn("30 downloads to pageable memory held the CPU for 758 ms",
+                      report["advice"][0]["what"])
 
 
 if __name__ == "__main__":

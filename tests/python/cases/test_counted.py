@@ -4,9 +4,9 @@ of modules that the interpreter itself loads before anybody can look."""
 import os
 import shutil
 
-import pythons
+from harness import pythons
 
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 PATTERNS = ("toolbox:[!u]*", "counted:ma*", "genericpath:exists", "nothing.*")
 # By reading counted.py: {function: (calls, left by an exception)}
 WANTED = {

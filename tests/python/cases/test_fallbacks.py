@@ -5,11 +5,11 @@ where there is one."""
 import os
 import shutil
 
-import pythons
+from harness import pythons
 
 FAKE = os.environ["FAKE_PYTHON"]
 DEBUG = "/usr/bin/python3.11-dbg"
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 CASES = (
     ("3.15.0 (main)", "", "a version that battprof does not know"),
     ("3.99.1+", "", "a version that battprof does not know"),

@@ -6,17 +6,17 @@ import os
 import shutil
 import sys
 
-import pythons
+from harness import pythons
 
 FEATURES = ("generators", "coroutines", "exceptions", "recursion", "deep", "threads", "handed_over",
             "fork", "processes", "children", "signals", "collected", "tools", "monitored", "debugged",
-            "subinterpreters", "looks", "late", "loky", "covered")
+            "subinterpreters", "looks", "extras", "late", "loky", "covered")
 # With these where they are: module -> Debian's package.
 NEEDED = {"loky": ("joblib.externals.loky", "python3-joblib"),
           "covered": ("coverage", "python3-coverage")}
 # Of the interpreter; the first two change its allocator after we came.
 OPTIONS = (["-X", "dev"], ["-X", "tracemalloc"], ["-O"], ["-E", "-s"])
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 # Calls that are known from reading features.py: feature -> {function: calls}, over all processes.
 CALLS = {
     "recursion": {"dsl.depth": None},

@@ -6,14 +6,14 @@ import json
 import os
 import shutil
 
-import pythons
+from harness import pythons
 
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 SECONDS = 0.8
 
 
-def measure(where, python, options):
-    """The report of one run, its seconds for the GIL, and whether the kernel's figures allow them."""
+def measure(check, where, python, options):
+    """One run: whether the kernel's figures allow its seconds for the GIL, and these."""
     done, output = pythons.profiled(python, ["gil.py", str(SECONDS)], SUBJECTS, options)
     report = pythons.report(output)
     shutil.rmtree(output)
@@ -21,19 +21,22 @@ def measure(where, python, options):
     gil = report["framework"]["gil_s"]
     print("%s: %.3f s of %.3f s for the GIL, %.3f to %.3f s by the kernel" % (
         where, gil, whole, whole - cpu - queued, whole - cpu))
+    check_report(check, where, report, gil)
     slack = 0.06 * whole
-    return report, gil, max(0.05 * whole, whole - cpu - queued - slack) < gil < whole - cpu + slack
+    return max(0.05 * whole, whole - cpu - queued - slack) < gil < whole - cpu + slack, gil
 
 
 def check_version(check, where, python, options=()):
     """A machine that is taken away for a while is time that the kernel calls neither: three tries."""
-    for _ in range(3):
-        report, gil, right = measure(where, python, options)
-        if right:
-            break
+    right, gil = pythons.tries(3, "gil_" + where, lambda: measure(check, where, python, options),
+                               lambda got: got[0])
+    check.time(right, where + ": " + repr(gil))
+
+
+def check_report(check, where, report, gil):
+    """Facts of every run."""
     rows = [f for f in report["functions"] if f["name"] == "GIL"]
     locks = sum(f["self_s"] for f in report["functions"] if f["name"].startswith("sem_"))
-    check.that(right, where + ": " + repr(gil))
     check.that(all(f["kind"] == "wait" and f["category"] == "framework" for f in rows) and
                abs(sum(f["self_s"] for f in rows) - gil) < 1e-6, "%s: rows %r" % (where, rows))
     check.that(locks > SECONDS / 4, "%s: locks %r" % (where, locks))

@@ -4,9 +4,9 @@ for itself is in it. DSL functions called meanwhile are DSL."""
 import os
 import shutil
 
-import pythons
+from harness import pythons
 
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 
 
 def check_version(check, where, python):
@@ -21,16 +21,16 @@ def check_version(check, where, python):
     start = report["wall_s"] - whole
     print("%s: %.4f s by hand, %.4f s by battprof, start of the interpreter %.4f s"
           % (where, byhand, row["total_s"], start))
-    check.that(byhand - 0.01 < row["total_s"] < byhand + start, "%s: total %r" % (where, row))
+    check.time(byhand - 0.01 < row["total_s"] < byhand + start, "%s: total %r" % (where, row))
     # slow.work called from the DSL is a frame of its own, the only time that is not import's.
-    check.that(abs(rows["slow.work"]["total_s"] - below) < 0.01, "%s: %r" % (where, rows["slow.work"]))
-    check.that(row["self_s"] < row["total_s"] - 0.9 * below, "%s: self %r" % (where, row))
+    check.time(abs(rows["slow.work"]["total_s"] - below) < 0.01, "%s: %r" % (where, rows["slow.work"]))
+    check.time(row["self_s"] < row["total_s"] - 0.9 * below, "%s: self %r" % (where, row))
     check.that((row["category"], row["group"]) == ("framework", "module import"),
                "%s: %r" % (where, row))
     check.that(row["aborted"] == 2, "%s: %d imports failed" % (where, row["aborted"]))
     check.that(row["called_from"] == "dsl.call", "%s: from %r" % (where, row.get("called_from")))
     group = [g for g in report["groups"] if g["name"] == "module import"][0]
-    check.that(group["self_s"] > 0.8 * (byhand - below), "%s: group %r" % (where, group))
+    check.time(group["self_s"] > 0.8 * (byhand - below), "%s: group %r" % (where, group))
 
 
 if __name__ == "__main__":

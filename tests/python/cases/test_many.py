@@ -5,9 +5,9 @@ import os
 import shutil
 import tempfile
 
-import pythons
+from harness import pythons
 
-SUBJECTS = os.path.join(pythons.HERE, "subjects")
+SUBJECTS = os.path.join(pythons.AREA, "subjects")
 FILES = ("many.py", "dsl.py")
 CALLS = sum(n * (n + 1) // 2 for n in (50, 10, 40))  # as many.py starts them
 

@@ -7,10 +7,9 @@ import subprocess
 import sys
 import tempfile
 
-import pythons
+from harness import notebook, pythons
 
-KERNEL = "/usr/bin/python3"
-MODULE = os.path.join(pythons.HERE, "..", "..", "tools", "notebook")
+MODULE = os.path.join(pythons.AREA, "..", "..", "tools", "notebook")
 DSL = '''
 class Point:
     def __init__(self, x):
@@ -34,8 +33,15 @@ CELLS = (
     ("%%battprof --count 'json:dumps' -- 5\nimport sys, json, dsl\n"
      "for i in range(int(sys.argv[1])): dsl.add(i, 1); json.dumps(i)\nprint('cell', __name__)",
      "cell __main__|dsl.add|json.dumps|DSL functions|wall "),
+    ("shown = _", None),
     ("_.json['functions'] and [f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']",
      "[5]"),
+    ("sorted(shown._repr_mimebundle_()), len(shown.html()) <= 200000, shown.html()[:15]",
+     "(['text/html', 'text/plain'], True, '<!doctype html>')"),
+    ("%%battprof --html --task 'dsl:add(a)'\nimport dsl\nfor i in range(7): dsl.add(i, 1)",
+     "7 tasks ended|srcdoc=|dsl.add"),
+    ("%%battprof --html cell.html\nimport dsl\ndsl.add(1, 1)", "srcdoc=|wrote cell.html"),
+    ("open('cell.html').read(15)", "<!doctype html>"),
     ("%%battprof\nraise SystemExit(3)", "exit status 3|wall "),
     ("!{os.environ['BATTPROF_CMD']} run -o bang.out -- {sys.executable} -c "
      "'import dsl; dsl.add(1, 2)' 2>&1", "dsl.add|wall "),
@@ -58,35 +64,6 @@ CELLS = (
     ("%%battprof\nimport dsl\ndsl.add(1, 2)", "dsl.add|wall "),
     ("[f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']", "[1]"),
 )
-
-
-def start(directory):
-    import jupyter_client
-    manager = jupyter_client.KernelManager(kernel_name="python3")
-    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB,
-                              PYDEVD_DISABLE_FILE_VALIDATION="1", IPYTHONDIR=os.path.join(directory, "ipython"), HOME=directory)
-    manager.start_kernel(cwd=directory, env=env)
-    client = manager.client()
-    client.start_channels()
-    client.wait_for_ready(timeout=60)
-    return manager, client
-
-
-def execute(client, cell):
-    """What the cell shows, all of it as text, and whether it failed."""
-    shown, failed = [], []
-
-    def hook(message):
-        content = message["content"]
-        if message["msg_type"] == "stream":
-            shown.append(content["text"])
-        elif message["msg_type"] in ("execute_result", "display_data"):
-            shown.extend(content["data"].values())
-        elif message["msg_type"] == "error":
-            failed.append("\n".join(content["traceback"]))
-
-    client.execute_interactive(cell, timeout=120, output_hook=hook, stop_on_error=False)
-    return "\n".join(shown), "\n".join(failed)
 
 
 # Without a kernel, on every Python: what battprof.load() finds of a module that was there before.
@@ -152,20 +129,14 @@ def check_cells(check, client, lacks_terminals):
             continue
         if wanted is CALLS:
             wanted = "2" if lacks_terminals else "4"
-        shown, failed = execute(client, cell)
+        shown, failed = notebook.execute(client, cell)
         check.that(not failed, "%s\n%s" % (cell, failed))
         for word in (wanted or "").split("|"):
             check.that(word in shown, "%s\nno %r in: %s" % (cell, word, shown))
 
 
 def main():
-    if sys.executable != KERNEL:
-        test = "import ipykernel, jupyter_client"
-        if subprocess.run([KERNEL, "-c", test], stderr=subprocess.DEVNULL,
-                          env=pythons.environment()).returncode:
-            print("skipped: no Jupyter; Debian: python3-ipykernel, python3-jupyter-client")
-            sys.exit(77)
-        os.execv(KERNEL, [KERNEL] + sys.argv)
+    notebook.go_there(pythons.environment())
     check = pythons.Check()
     directory = tempfile.mkdtemp(prefix="battprof-notebook-")
     with open(os.path.join(directory, "dsl.py"), "w", encoding="utf-8") as file:
@@ -174,7 +145,8 @@ def main():
         check_loaded(check, "%d.%d" % version, python, directory)
     check_run(check, sys.executable, directory)
     lacks_terminals = without_terminals()
-    manager, client = start(directory)
+    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB, HOME=directory)
+    manager, client = notebook.start(directory, env)
     try:
         check_cells(check, client, lacks_terminals)
     finally:

@@ -8,9 +8,9 @@ import re
 import shutil
 import tempfile
 
-import pythons
+from harness import pythons
 
-PROGRAM = os.path.join(pythons.HERE, "..", "..", "dsl", "python", "run_batt.py")
+PROGRAM = os.path.join(pythons.AREA, "..", "..", "dsl", "python", "run_batt.py")
 WAYS = (["-c", "3", "-j", "3"], ["-c", "3", "--processes", "2"],
         ["-c", "3", "--processes", "2", "--method", "spawn"])
 
@@ -47,24 +47,26 @@ def run(python, way, log=True):
     return done, report, lines
 
 
-def loading(python, way):
+def loading(check, where, python, way):
     """What is called before the log is open: the same tasks, made and not solved."""
     script = "import sys; sys.path.insert(0, %r); import tasks; tasks.generate(%s, 0, 1)"
     done, output = pythons.profiled(
-        python, ["-c", script % (os.path.dirname(PROGRAM), way[1])], pythons.HERE)
+        python, ["-c", script % (os.path.dirname(PROGRAM), way[1])], pythons.AREA)
     calls, _ = count(pythons.report(output))
     shutil.rmtree(output)
+    check.that((done.returncode, done.stderr) == (0, b"") and calls,
+               "%s: the run that only loads: %r, %r" % (where, done, calls))
     return calls
 
 
 def check_way(check, where, python, way):
-    bare = pythons.bare(python, [PROGRAM] + way, pythons.HERE)
+    bare = pythons.bare(python, [PROGRAM] + way, pythons.AREA)
     done, report, lines = run(python, way)
     check.that((done.returncode, done.stdout, pythons.normal(done.stderr)) ==
                (0, bare.stdout, bare.stderr),
                "%s: %r %r" % (where, done.stdout, done.stderr))
     calls, info = count(report)
-    calls.subtract(loading(python, way))
+    calls.subtract(loading(check, where, python, way))
     check.that(+calls == lines, "%s: calls %r" % (where, {
         name: (calls[name], lines[name]) for name in calls if calls[name] != lines[name]}))
     check.that(len(lines) > 40, "%s: only %d functions" % (where, len(lines)))

@@ -4,6 +4,7 @@ import asyncio
 import bdb
 import concurrent.futures
 import cProfile
+import ctypes
 import gc
 import inspect
 import io
@@ -282,6 +283,25 @@ def looks():
     print([f.function for f in dsl.call(inspect.stack)][:2])
     print((dsl.Point(2) + dsl.Point(3)).double, dsl.Point.origin().x, dsl.copied([[1], {2: 3}]))
     print(dsl.compose(dsl.identity, dsl.listed)(3), dsl.logged(5), sys.getrefcount(dsl.add) < 10)
+
+
+def extras():
+    """A function that is called when code objects are freed which something was kept with."""
+    freed = []
+    kind = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+    function = kind(freed.append)
+    new = sys.version_info >= (3, 12)
+    index = ctypes.pythonapi[("PyUnstable_" if new else "_Py") + "Eval_RequestCodeExtraIndex"](function)
+    keep = ctypes.pythonapi[("PyUnstable_" if new else "_Py") + "Code_SetExtra"]
+    keep.argtypes = ctypes.py_object, ctypes.c_ssize_t, ctypes.c_void_p
+    for number in range(20):
+        answer = eval("lambda: %d" % number)
+        dsl.call(answer)
+        if number % 10 == 0:
+            keep(answer.__code__, index, number + 1)
+            dsl.call(answer)
+        del answer
+    print(freed)
 
 
 def late():

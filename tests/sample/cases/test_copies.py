@@ -5,9 +5,9 @@ import os
 import re
 
 from harness import PYTHON, case, check, equal, execute, main
-from samples import Samples
+from harness.samples import Samples
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPY = 1
 
 

@@ -6,12 +6,12 @@ import os
 import re
 import subprocess
 
-from harness import CMD, PYTHON, Skip, base_env, case, check, execute, main, timed
+from harness import CMD, PYTHON, Skip, base_env, case, check, check_time, execute, main, timed
+from harness.samples import check_share, slack
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUN_BATT = os.environ["RUN_BATT"]
 TWIN = os.path.join(HERE, "..", "..", "dsl", "python", "run_batt.py")
-POINTS = 2.0
 
 
 def profile(argv, rate, **how):
@@ -42,15 +42,18 @@ def check_shares(argv):
     check_sum(report)
     found = {f["name"].split(".")[-1]: f for f in report["framework"]["functions"] if f["sampled"]}
     total = sum(found[name]["s"] for name in truth if name in found)
+    samples = sum(found[name]["samples"] for name in truth if name in found)
     for name, share in truth.items():
-        row = found.get(name)
-        check(row, "%s is not in the report" % name)
+        row = found.get(name, {"s": 0, "error_s": 0})
         got, error = 100 * row["s"] / total, 100 * row["error_s"] / total
         print("     %-9s %5.1f +- %.1f %%, %5.1f %% true" % (name, got, error, share))
-        check(abs(got - share) <= POINTS, "%s: %.2f %%, not %.2f" % (name, got, share))
+        check_share(name, got, share, samples)
+        if name not in found:
+            continue  # not sampled: a matter of chance
         check(row["error_s"] > 0, "%s has no error" % name)
-        check(row["callers"][0]["name"].endswith("main") and row["callers"][0]["pct"] > 95,
-              "%s was called from %s" % (name, row["callers"]))
+        said = "%s was called from %s" % (name, row["callers"])
+        check(row["callers"][0]["name"].endswith("main"), said)
+        check_time(row["callers"][0]["pct"] > 95, said)
 
 
 @timed
@@ -76,23 +79,27 @@ def check_logging(run, report, pattern, prefix):
     share = 100 * group["self_s"] / self_s
     # By hand the profiler's own cost is measured with it; the report has taken that out.
     least = 100 * (truth / 100 * (self_s + report["overhead_s"]) - report["overhead_s"]) / self_s
-    print("     logging %.1f %%, by hand %.1f to %.1f %%" % (share, least, truth))
-    check(least - POINTS <= share <= truth + POINTS,
-          "logging: %.2f %%, by hand %.2f to %.2f" % (share, least, truth))
+    samples = sum(part["samples"] for g in report["groups"] for part in g["functions"])
+    near = slack(truth, samples)
+    print("     logging %.1f %% of %d samples, by hand %.1f to %.1f %%"
+          % (share, samples, least, truth))
+    check_time(least - near <= share <= truth + near,
+               "logging: %.2f %%, by hand %.2f to %.2f" % (share, least, truth))
     with open(os.path.join(run.dir, "calls.log")) as log:
         calls = collections.Counter(re.findall(pattern, log.read(), re.M))
     callers = [caller["name"] for caller in group["callers"]]
     often = [prefix + name for name, count in calls.most_common(3)]
-    check(callers[0] in often, "called from %s; most lines are of %s" % (callers[:5], often))
-    check(sum(caller["pct"] for caller in group["callers"]) > 98, "callers: %s" % group["callers"])
+    caller = re.sub("^dsl_", "", callers[0])  # dsl_connect logs as connect
+    check_time(caller in often, "called from %s; most lines are of %s" % (callers[:5], often))
+    check_time(sum(caller["pct"] for caller in group["callers"]) > 98, "callers: %s" % group["callers"])
 
 
 @timed
 def native_logging():
     library = os.path.join(os.environ["SAMPLE_BIN"], "liblogtime.so")
     if not os.path.exists(library):
-        raise Skip("liblogtime.so was not built: it needs gcc")
-    run, report = profile([RUN_BATT, "-c", "10", "--log=calls.log"], 1000, preload=[library])
+        raise Skip("liblogtime.so was not built: it is for x86-64")
+    run, report = profile([RUN_BATT, "-c", "20", "--log=calls.log"], 1000, preload=[library])
     check_logging(run, report, r"DEBUG (\w+)\(", "")
 
 
@@ -123,7 +130,8 @@ def garbage_collection():
     group = [g for g in report["groups"] if g["name"] == "garbage collection"]
     if not group and any(f["name"].endswith("(interpreter)") for f in report["framework"]["functions"]):
         raise Skip("the interpreter has no symbols")
-    check(group and group[0]["self_s"] > 0.5 * report["wall_s"], "groups: %s" % report["groups"])
+    check(group, "groups: %s" % report["groups"])
+    check_time(group[0]["self_s"] > 0.5 * report["wall_s"], "groups: %s" % report["groups"])
     check(group[0]["callers"][0]["name"].endswith("interrupted"), "%s" % group[0]["callers"])
     check(not any("interrupted" in f["name"] for f in group[0]["functions"]), "%s" % group[0])
     names = {f["name"] for f in group[0]["functions"]}

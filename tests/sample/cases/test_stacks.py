@@ -4,7 +4,7 @@ deep recursion are right, or marked as truncated; never wrong."""
 import os
 
 from harness import case, check, equal, main
-from samples import EXACT, SIGNAL, is_chain, sampled
+from harness.samples import EXACT, SIGNAL, is_chain, sampled
 
 LIMIT = 512  # frames of one stack that are kept
 START = ["main", "_start"]

@@ -5,11 +5,11 @@ import json
 import os
 import re
 
-from harness import Skip, case, check, equal, execute, main, same_counts
-import pythons
-from samples import Samples
+from harness import Skip, check, check_time, equal, execute, main, same_counts, timed
+from harness import pythons
+from harness.samples import Samples
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ["SAMPLE_BIN"]
 SECONDS = float(os.environ.get("SAMPLE_SECONDS", "3"))
 LEAST = 20  # signals a second, on a machine that has other things to do
@@ -29,12 +29,12 @@ def storm(argv):
     print("     %d signals sent, %d samples, %d full, %d busy, %d truncated"
           % (sent, taken, samples.total("dropped_full"), samples.total("dropped_busy"),
              sum(sum(f["sampler"]["truncated"]) for f in samples.files)))
-    check(sent >= LEAST * SECONDS, "a weak storm: %d signals" % sent)
-    check(taken >= sent / 10, "%d samples of %d signals" % (taken, sent))
+    check_time(sent >= LEAST * SECONDS, "a weak storm: %d signals" % sent)
+    check_time(taken >= sent / 10, "%d samples of %d signals" % (taken, sent))
     return run, samples
 
 
-@case
+@timed
 def native():
     path = os.path.join(BIN, "sample_storm")
     if not os.path.exists(path):
@@ -47,14 +47,14 @@ for _, python_path in pythons.find().items():
     def go(python=python_path):
         run, samples = storm([python, os.path.join(HERE, "subjects", "storm.py"),
                               os.path.join(BIN, "libsamplestorm.so"), str(SECONDS)])
-        check(samples.having("callbacks"), "no Python functions in the samples")
+        check_time(samples.having("callbacks"), "no Python functions in the samples")
         truth = json.loads(re.search(rb"storm: calls (.*)", run.stderr).group(1))
         for name, calls in truth.items():
             rows = [f for f in run.report()["functions"] if f["name"] == "storm." + name]
             equal(name, sum(f["calls"] for f in rows), calls)
             equal(name + " aborted", sum(f["aborted"] for f in rows), calls * (name == "fails"))
     go.__name__ = "python of " + python_path
-    case(go)
+    timed(go)
 
 
 if __name__ == "__main__":

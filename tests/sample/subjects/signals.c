@@ -209,6 +209,7 @@ static void alternate(void) {
 }
 
 static void idles(void) {
+    puts("idles");
     fflush(stdout);
     sleep(2);
 }

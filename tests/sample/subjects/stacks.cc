@@ -12,7 +12,7 @@
 #include <thread>
 #include <ucontext.h>
 
-#include "tests/e2e/subjects/work.h"
+#include "tests/core/subjects/work.h"
 
 #define EXPORT extern "C" __attribute__((noinline, visibility("default")))
 // Keeps a call from becoming a jump.

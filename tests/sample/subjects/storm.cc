@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "tests/e2e/subjects/throw.h"
-#include "tests/e2e/subjects/work.h"
+#include "tests/core/subjects/throw.h"
+#include "tests/core/subjects/work.h"
 #include "tests/sample/subjects/storm_signals.h"
 
 static double end_s;

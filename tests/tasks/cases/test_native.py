@@ -2,8 +2,8 @@
 """Tasks that are calls of native functions: which ones, their ids, what happened in them."""
 import signal
 
-from harness import case, check, close_to, equal, execute, main, subject, timed
-from tasks import DETAILED, FAILED, UNFINISHED, calls, check_sums, ids, profiles, record
+from harness import case, check, check_time, close_to, equal, execute, main, subject, timed
+from harness.tasks import DETAILED, FAILED, UNFINISHED, calls, check_sums, ids, profiles, record
 
 
 @case
@@ -161,9 +161,9 @@ def lengths():
         if abs(task["length"] - float(text)) > 0.02 * float(text) + 100e-6:
             wrong.append("%s took %.6f, seen from outside %s" % (task["id"], task["length"], text))
         close_to("part of " + task["id"], task["part"], task["length"], 0.02, 30e-6)
-        check(task["cpu"] < 1.02 * task["length"] + 30e-6, "cpu: %r" % task)
+        check_time(task["cpu"] < 1.02 * task["length"] + 30e-6, "cpu: %r" % task)
     # The thread may lose its CPU between our clock and the program's: of some tasks, not of most.
-    check(len(wrong) <= 4, "; ".join(wrong))
+    check_time(len(wrong) <= 4, "; ".join(wrong))
 
 
 @timed
@@ -176,8 +176,9 @@ def threads_that_take_turns():
     share = sum(n["self"] for n in nodes if n["func"] == "unwind") / sum(n["self"] for n in nodes)
     cpu = sum(task["cpu"] for task in profile["tasks"]) / float(run.stdout.split()[0])
     print("   in tasks: %.1f %% of the time, %.1f %% of the CPU time" % (100 * share, 100 * cpu))
-    check(share > 0.6, "%.1f %% in tasks" % (100 * share))
-    close_to("part of the CPU time", cpu, 0.8, 0.1)
+    check_time(share > 0.6, "%.1f %% in tasks" % (100 * share))
+    # What recording takes of the CPU time depends on the machine.
+    check_time(0.6 < cpu < 0.88, "%.1f %% of the CPU time in tasks" % (100 * cpu))
 
 
 @case

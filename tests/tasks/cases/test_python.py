@@ -4,11 +4,9 @@ import os
 import signal
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
-
-import pythons  # noqa: E402
-from harness import case, check, equal, execute, main  # noqa: E402
-from tasks import DETAILED, FAILED, INPUT, PHASE, UNFINISHED, calls, check_sums, ids, profiles  # noqa: E402
+from harness import pythons
+from harness import case, check, equal, execute, main
+from harness.tasks import DETAILED, FAILED, INPUT, PHASE, UNFINISHED, calls, check_sums, ids, profiles
 
 SUBJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "subjects",
                        "tasks_python.py")

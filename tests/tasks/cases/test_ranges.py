@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tasks and phases that programs announce: battprof.h and NVTX."""
 from harness import PYTHON, case, check, equal, execute, main, subject
-from tasks import (API, DETAILED, ELSEWHERE, FAILED, NVTX, PHASE, UNFINISHED, calls, check_sums,
+from harness.tasks import (API, DETAILED, ELSEWHERE, FAILED, NVTX, PHASE, UNFINISHED, calls, check_sums,
                    profiles, record)
 
 

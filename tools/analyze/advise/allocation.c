@@ -3,11 +3,12 @@
  * Advice on CUDA's allocation, of device memory and of pinned host memory.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/page.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
 
 /* Fewer calls are set-up, not a habit. */
 #define MANY 50
@@ -23,7 +24,7 @@ static bool begins_with(const char *name, const char *const *words, size_t count
     return false;
 }
 
-static bool is_pinning(const char *name) {
+bool bp_advise_is_pinning(const char *name) {
     static const char *const words[] = {"cudaHostAlloc",    "cudaMallocHost",   "cudaFreeHost",
                                         "cudaHostRegister", "cuMemHostAlloc",   "cuMemAllocHost",
                                         "cuMemFreeHost",    "cuMemHostRegister"};
@@ -32,50 +33,59 @@ static bool is_pinning(const char *name) {
 
 static bool is_allocation(const char *name) {
     static const char *const words[] = {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree"};
-    return is_pinning(name) || begins_with(name, words, sizeof(words) / sizeof(words[0]));
+    return bp_advise_is_pinning(name) || begins_with(name, words, sizeof(words) / sizeof(words[0]));
 }
 
 /* How much of a few calls could be spared nobody knows, nor whether the first is long because of
  * its pages. */
-static void few_calls(struct bp_model *model, const struct bp_function *function, double own_s,
-                      double first_s) {
-    char share[32];
-    char count[32];
-    if (!is_pinning(function->name) || own_s - fmin(first_s, START_S) < MUCH * model->wall_s)
+static void few_calls(struct bp_analysis *analysis, uint32_t number, double own_s, double first_s) {
+    const struct bp_model *model = analysis->model;
+    const struct bp_function *function = &model->functions[number];
+    if (!bp_advise_is_pinning(function->name) ||
+        own_s - fmin(first_s, START_S) < MUCH * model->wall.total_s)
         return;
-    bp_advise_remark(model,
-                     bp_make_text("%s takes %s of the wall, in %s call%s", function->name,
-                                  bp_page_share(own_s, model->wall_s, share),
-                                  bp_page_count(function->calls, count),
-                                  function->calls == 1 ? "" : "s"),
+    char *caller = bp_advise_callers(model, number);
+    bp_advise_remark(analysis,
+                     bp_make_text("%s: %s takes %s of the wall, in %s call%s", caller,
+                                  function->name, BP_SHARE(own_s, model->wall.total_s),
+                                  BP_COUNT(function->calls), function->calls == 1 ? "" : "s"),
                      bp_make_text("every page is pinned or released: keep one smaller buffer and "
                                   "use it again"));
+    free(caller);
 }
 
-/* Allocation synchronises and is slow: a program that allocates again and again need not. The first
- * call of each context is made all the same, and with it what only the first one has to do: a
- * context takes some 20 ms or more. */
-static void allocations(struct bp_model *model, uint32_t number) {
-    char text[32];
+/* Allocation synchronises and is slow: a program that allocates again and again need not. */
+static void many_calls(struct bp_analysis *analysis, uint32_t number, double saves_s) {
+    const struct bp_function *function = &analysis->model->functions[number];
+    char *caller = bp_advise_callers(analysis->model, number);
+    bp_advise(
+        analysis, number, saves_s, 0,
+        bp_make_text("%s: %s called %s times", caller, function->name, BP_COUNT(function->calls)),
+        bp_make_text(bp_advise_is_pinning(function->name)
+                         ? "keep the memory"
+                         : "keep the memory, or take it from a pool (cudaMallocAsync)"));
+    free(caller);
+}
+
+/* The first call of each context is made all the same, and with it what only the first one has to
+ * do: a context takes some 20 ms or more. */
+static void allocations(struct bp_analysis *analysis, uint32_t number) {
+    const struct bp_model *model = analysis->model;
     const struct bp_function *function = &model->functions[number];
     if (!function->cuda || !is_allocation(function->name) || function->calls == 0)
         return;
     double rate = bp_function_wall_rate(function);
     double own_s = function->self_s - function->transfer_s - function->kernel_wait_s;
-    double first_s = fmax(model->work->functions[number].firsts_s,
-                          own_s / (double)function->calls); /* of format 1.1: not known */
+    double first_s =
+        fmax(function->firsts_s, own_s / (double)function->calls); /* of format 1.1: not known */
     if (function->calls < MANY)
-        few_calls(model, function, rate * own_s, rate * first_s);
+        few_calls(analysis, number, rate * own_s, rate * first_s);
     else
-        bp_advise(model, number, rate * (own_s - first_s), 0,
-                  bp_make_text("%s: called %s times", function->name,
-                               bp_page_count(function->calls, text)),
-                  bp_make_text(is_pinning(function->name)
-                                   ? "keep the memory"
-                                   : "keep the memory, or take it from a pool (cudaMallocAsync)"));
+        many_calls(analysis, number, rate * (own_s - first_s));
 }
 
-void bp_advise_allocations(struct bp_model *model) {
+void bp_advise_allocations(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     for (uint32_t i = 0; i < model->function_count; i++)
-        allocations(model, i);
+        allocations(analysis, i);
 }

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/memory.h"
-#include "tools/page.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/base/memory.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
 
 /* One call. */
 struct call {
@@ -32,8 +32,8 @@ static void add(struct calls *calls, const struct call *call) {
 }
 
 static void add_tasks(struct calls *calls, const struct bp_model *model) {
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
         if (task->function == BP_NO_FUNCTION || !task->id[0] || task->dropped ||
             strcmp(model->functions[task->function].group, "code generation") != 0)
             continue;
@@ -44,21 +44,16 @@ static void add_tasks(struct calls *calls, const struct bp_model *model) {
     }
 }
 
-static void add_inputs(struct calls *calls, struct bp_model *model,
-                       const struct bp_model_process *process) {
+static void add_inputs(struct calls *calls, const struct bp_model_process *process) {
     const struct bp_profile *profile = process->profile;
-    uint32_t *functions = NULL;
     for (uint32_t i = 0; i < profile->task_count; i++) {
         const struct bp_task *item = &profile->tasks[i];
         if (!(item->flags & BP_TASK_INPUT) || item->func == BP_NO_FUNC || !item->id)
             continue;
-        if (!functions)
-            functions = bp_model_map_functions(model, process);
-        struct call call = {functions[item->func], bp_profile_string(profile, item->id),
+        struct call call = {process->functions[item->func], bp_profile_string(profile, item->id),
                             (double)item->part / (1 << BP_TREE_V_SHIFT) * process->tick_s, false};
         add(calls, &call);
     }
-    free(functions);
 }
 
 static int compare_calls(const void *a, const void *b) {
@@ -74,13 +69,12 @@ static int compare_calls(const void *a, const void *b) {
 
 /* Of a native function only the first argument is known, and of any function only the calls that
  * found a place; both are said. */
-static void advise(struct bp_model *model, const struct call *calls, uint32_t count) {
+static void advise(struct bp_analysis *analysis, const struct call *calls, uint32_t count) {
+    const struct bp_model *model = analysis->model;
     const struct bp_function *function = &model->functions[calls[0].function];
     uint32_t inputs = 1;
     double saves_s = 0;
     const char *again = NULL;
-    char others[96] = "";
-    char text[32];
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(calls[i].input, calls[i - 1].input) != 0) {
             inputs++;
@@ -91,30 +85,32 @@ static void advise(struct bp_model *model, const struct call *calls, uint32_t co
     }
     if (!again)
         return;
+    struct bp_text why = {0};
+    bp_text_add(&why, "keep what was generated for an input; %s, for one, was generated again",
+                again);
     if (function->calls > count)
-        snprintf(others, sizeof(others), "; %s more %s within others or not comparable",
-                 bp_page_count(function->calls - count, text),
-                 function->calls - count == 1 ? "call was" : "calls were");
-    bp_advise(model, calls[0].function, saves_s, 0,
+        bp_text_add(&why, "; %s more %s within others or not comparable",
+                    BP_COUNT(function->calls - count),
+                    function->calls - count == 1 ? "call was" : "calls were");
+    bp_advise(analysis, calls[0].function, saves_s, 0,
               bp_make_text("%s generates code %u times for %u %s%s", function->name, count, inputs,
                            calls[0].task || function->module[0] ? "input" : "first argument",
                            inputs == 1 ? "" : "s"),
-              bp_make_text("keep what was generated for an input; %s, for one, was generated "
-                           "again%s",
-                           again, others));
+              bp_text_take(&why));
 }
 
-void bp_advise_generation(struct bp_model *model) {
+void bp_advise_generation(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     struct calls calls = {0};
     add_tasks(&calls, model);
     for (uint32_t i = 0; i < model->process_count; i++)
-        add_inputs(&calls, model, &model->processes[i]);
+        add_inputs(&calls, &model->processes[i]);
     if (calls.count)
         qsort(calls.list, calls.count, sizeof(*calls.list), compare_calls);
     for (uint32_t first = 0, i = 1; i <= calls.count; i++) {
         if (i < calls.count && calls.list[i].function == calls.list[first].function)
             continue;
-        advise(model, calls.list + first, i - first);
+        advise(analysis, calls.list + first, i - first);
         first = i;
     }
     free(calls.list);

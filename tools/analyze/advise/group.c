@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/memory.h"
-#include "tools/page.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/analyze/cause.h"
+#include "tools/base/memory.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
 
 /* A Python call of a native function through ctypes or an extension costs about this much more than
  * the function itself; a call of a Python function about a third of it (CPython 3.11). */
@@ -18,8 +19,8 @@
 #define PYTHON_CALL_S 0.1e-6
 /* Fewer calls are no habit. */
 #define MANY_CALLS 10000
-/* A device that is used less than this waits for the host. */
-#define IDLE_PART 0.2
+/* Part of the loggers' time from which on messages were wanted. */
+#define WANTED 0.1
 
 const struct bp_group *bp_advise_group(const struct bp_model *model, const char *name) {
     for (uint32_t i = 0; i < model->group_count; i++)
@@ -31,8 +32,7 @@ const struct bp_group *bp_advise_group(const struct bp_model *model, const char 
 static const char *caller_of(const struct bp_model *model, const struct bp_group *group) {
     if (group->caller_count == 0)
         return "the program";
-    const struct bp_function *function = &model->functions[group->callers[0].function];
-    return function->kind == BP_FUNC_ROOT ? "the program's own code" : function->name;
+    return bp_function_label(&model->functions[group->callers[0].function]);
 }
 
 static uint32_t function_of(const struct bp_group *group) {
@@ -40,7 +40,7 @@ static uint32_t function_of(const struct bp_group *group) {
 }
 
 /* Samples do not tell; the functions that are counted do. */
-static double in_tasks(const struct bp_model *model, const struct bp_group *group) {
+double bp_advise_in_tasks(const struct bp_model *model, const struct bp_group *group) {
     double self_s = 0;
     double task_s = 0;
     for (uint32_t i = 0; i < model->function_count; i++) {
@@ -53,24 +53,38 @@ static double in_tasks(const struct bp_model *model, const struct bp_group *grou
     return self_s > task_s ? task_s / self_s : 1;
 }
 
-void bp_advise_by_group(struct bp_model *model, const struct bp_group *group, double saves_s,
+void bp_advise_by_group(struct bp_analysis *analysis, const struct bp_group *group, double saves_s,
                         char *what, char *why) {
-    struct bp_advice *advice = bp_advise(model, function_of(group), saves_s, 0, what, why);
+    struct bp_advice *advice = bp_advise(analysis, function_of(group), saves_s, 0, what, why);
     if (advice)
-        advice->in_tasks = in_tasks(model, group);
+        advice->in_tasks = bp_advise_in_tasks(analysis->model, group);
 }
 
-void bp_advise_logging(struct bp_model *model) {
+/* Messages that were built for a level that is off are an advice already, and the logger's share in
+ * it; a message that was wanted is seen below some line. */
+static bool is_level_off(const struct bp_analysis *analysis, const struct bp_group *group) {
+    const struct bp_model *model = analysis->model;
+    double logged_s = 0;
+    bool advised = false;
+    for (uint32_t i = 0; i < model->lines.spot_count; i++)
+        logged_s += model->lines.spots[i].evidence_s[BP_CAUSE_LOGGED];
+    for (uint32_t i = 0; i < analysis->advice_count; i++)
+        advised |= analysis->advice[i].cause &&
+                   strcmp(analysis->advice[i].cause, bp_causes[BP_CAUSE_MESSAGE].word) == 0;
+    return advised && logged_s < WANTED * group->wall_s;
+}
+
+void bp_advise_logging(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const struct bp_group *group = bp_advise_group(model, "logging");
-    if (!group)
+    if (!group || is_level_off(analysis, group))
         return;
     const char *caller = caller_of(model, group);
-    char calls[32];
     bp_advise_by_group(
-        model, group, group->wall_s,
+        analysis, group, group->wall_s,
         group->calls == 1 ? bp_make_text("logging: 1 call, from %s", caller)
         : group->calls    ? bp_make_text("logging: %s calls, most of them from %s",
-                                         bp_page_count(group->calls, calls), caller)
+                                         BP_COUNT(group->calls), caller)
                           : bp_make_text("logging: most of it called from %s", caller),
         bp_make_text("raise the level, or ask whether it is enabled before the message is "
                      "made; inside a DSL function it is paid for every call"));
@@ -108,50 +122,36 @@ static double bounded_overhead(const struct bp_model *model) {
     return sum_s;
 }
 
-void bp_advise_tiny_functions(struct bp_model *model) {
+/* That Python calls them is news of native functions only. */
+static char *name_tiny(const struct bp_function *worst, uint32_t count, bool native) {
+    const char *one = native ? "is called from Python" : "does less than its call costs";
+    const char *more = native ? "are called from Python" : "do less than their calls cost";
+    return count == 1 ? bp_make_text("%s, a tiny function, %s", worst->name, one)
+                      : bp_make_text("%s and %u more tiny function%s %s", worst->name, count - 1,
+                                     count == 2 ? "" : "s", more);
+}
+
+void bp_advise_tiny_functions(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const struct bp_function *worst = NULL;
     uint32_t count = 0;
+    bool native = false;
     bool python = has_python(model);
     for (uint32_t i = 0; python && i < model->function_count; i++) {
         double cost_s = overhead_of(&model->functions[i]);
         count += cost_s > 0;
+        native |= cost_s > 0 && !model->functions[i].module[0];
         if (cost_s > 0 && (!worst || cost_s > overhead_of(worst)))
             worst = &model->functions[i];
     }
     if (!worst)
         return;
     char calls[32];
-    bp_advise(model, (uint32_t)(worst - model->functions), bounded_overhead(model), 0,
-              count == 1 ? bp_make_text("%s, a tiny function, is called from Python", worst->name)
-                         : bp_make_text("%s and %u more tiny function%s are called from Python",
-                                        worst->name, count - 1, count == 2 ? "" : "s"),
+    bp_advise(analysis, (uint32_t)(worst - model->functions), bounded_overhead(model), 0,
+              name_tiny(worst, count, native),
               bp_make_text("%s calls of %.0f ns each: the call costs more than the work; do "
-                           "several in one call",
+                           "several in one call%s",
                            bp_page_count(worst->calls, calls),
-                           1e9 * worst->self_s / (double)worst->calls));
-}
-
-static bool has_dsl(const struct bp_model *model) {
-    return model->category_s[BP_DSL] > 0;
-}
-
-/* What it would save depends on what could be given to it: see the candidates. */
-void bp_advise_idle_device(struct bp_model *model) {
-    for (uint32_t i = 0; i < model->device_count; i++) {
-        const struct bp_model_device *device = &model->devices[i];
-        if (!(device->busy_s > 0) || device->busy_s > IDLE_PART * model->device_wall_s ||
-            device->kernels_unknown)
-            continue;
-        char share[32];
-        char number[24] = "";
-        if (model->device_count > 1)
-            snprintf(number, sizeof(number), "device %u, ", device->index);
-        bp_advise_remark(model,
-                         bp_make_text("%s%s%s was idle for %s of the wall", number,
-                                      device->simulated ? "the simulated " : "", device->name,
-                                      bp_page_share(model->device_wall_s - device->busy_s,
-                                                    model->device_wall_s, share)),
-                         bp_make_text("larger batches or more streams would use it%s",
-                                      has_dsl(model) ? ": battprof report --by candidate" : ""));
-    }
+                           1e9 * worst->self_s / (double)worst->calls,
+                           native ? "" : ", or write it out where it is called"));
 }

@@ -8,17 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/page.h"
-#include "tools/priority.h"
-#include "tools/statistics.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/analyze/cause.h"
+#include "tools/analyze/priority.h"
+#include "tools/base/page.h"
+#include "tools/base/statistics.h"
+#include "tools/base/text.h"
 
 /* Of the wall: one function with more than this is the run. */
 #define DOMINATES 0.3
 /* Garbage collection is meant to take less. */
 #define MUCH_COLLECTION 0.1
 #define FASTER 2.0
+/* Part of a function's time that its other lines have at least, where one is named as what could
+ * go: a line that is the whole body is the function's work. */
+#define OTHERS 0.02
 
 /* What CPython's collector is called by: on request, when the interpreter ends, and otherwise when
  * enough objects were made. */
@@ -32,18 +36,19 @@ static const char *collection_cause(const struct bp_function *function) {
            "while many objects are made; or make fewer containers";
 }
 
-void bp_advise_collection(struct bp_model *model) {
+void bp_advise_collection(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const struct bp_group *group = bp_advise_group(model, "garbage collection");
-    char share[32];
-    if (!group || group->part_count == 0 || !(group->wall_s > MUCH_COLLECTION * model->wall_s))
+    if (!group || group->part_count == 0 ||
+        !(group->wall_s > MUCH_COLLECTION * model->wall.total_s))
         return;
     double saves_s = group->wall_s;
     if (bp_advise_pooled(model))
         saves_s /= model->pid_count;
     bp_advise_by_group(
-        model, group, saves_s,
+        analysis, group, saves_s,
         bp_make_text("garbage collection takes %s of the wall",
-                     bp_page_share(group->wall_s, model->wall_s, share)),
+                     BP_SHARE(group->wall_s, model->wall.total_s)),
         bp_make_text("%s", collection_cause(&model->functions[group->parts[0].function])));
 }
 
@@ -74,32 +79,33 @@ static const struct bp_part *find_largest(const struct bp_model *model) {
 }
 
 /* A rule that has looked closer, at what else than its work makes a function long. */
-static bool is_advised(const struct bp_model *model, uint32_t function) {
-    for (uint32_t i = 0; i < model->advice_count; i++)
-        if (model->advice[i].function == function && model->advice[i].saves_s > 0)
+static bool is_advised(const struct bp_analysis *analysis, uint32_t function) {
+    for (uint32_t i = 0; i < analysis->advice_count; i++)
+        if (analysis->advice[i].function == function && analysis->advice[i].saves_s > 0)
             return true;
     return false;
 }
 
-/* Whether a GPU would help, of functions of the DSL. */
-static void add_verdict(const struct bp_model *model, uint32_t function, char *text, size_t size) {
+/* Whether a GPU would help, of functions of the DSL in a run that has one. */
+static void add_verdict(struct bp_text *text, const struct bp_model *model, uint32_t function) {
     struct bp_levels levels = BP_DEFAULT_LEVELS;
     struct bp_priorities *priorities = bp_priorities_new(model, &levels);
-    snprintf(text, size, ": --tree tells from where it is called");
-    for (uint32_t i = 0; i < priorities->candidate_count; i++) {
-        const struct bp_candidate *candidate = &priorities->candidates[i];
-        char count[32];
-        if (candidate->function != function)
-            continue;
-        if (candidate->verdict == BP_KEEP)
-            snprintf(text, size, "; a GPU would not help (--by candidate)");
-        else if (candidate->verdict == BP_MOVE)
-            snprintf(text, size, "; a candidate for a GPU (--by candidate)");
-        else
-            snprintf(text, size,
-                     "; a candidate for a GPU, %s calls or more at once (--by candidate)",
-                     bp_page_count((uint64_t)candidate->break_even, count));
-    }
+    const struct bp_candidate *found = NULL;
+    bool wanted = bp_model_used_cuda(model);
+    for (uint32_t i = 0; wanted && i < priorities->candidate_count; i++)
+        if (priorities->candidates[i].function == function)
+            found = &priorities->candidates[i];
+    if (!found)
+        bp_text_add(text, ": --tree tells from where it is called");
+    else if (found->verdict == BP_LINE)
+        bp_text_add(text, "; for a GPU not as a whole (--by candidate)");
+    else if (found->verdict == BP_KEEP)
+        bp_text_add(text, "; a GPU would not help (--by candidate)");
+    else if (found->verdict == BP_MOVE)
+        bp_text_add(text, "; a candidate for a GPU (--by candidate)");
+    else
+        bp_text_add(text, "; a candidate for a GPU, %s calls or more at once (--by candidate)",
+                    BP_COUNT((uint64_t)found->break_even));
     bp_priorities_free(priorities);
 }
 
@@ -109,25 +115,78 @@ static bool is_called_once(const struct bp_model *model, const struct bp_part *p
     return part->calls == 1 || strcmp(name, "main") == 0 || strcmp(name, "<module>") == 0;
 }
 
-void bp_advise_largest(struct bp_model *model) {
+/* A rule has named the line. */
+static bool is_line_advised(const struct bp_analysis *analysis, const struct bp_spot *spot) {
+    for (uint32_t i = 0; i < analysis->advice_count; i++)
+        if (analysis->advice[i].file && analysis->advice[i].line == spot->line &&
+            strcmp(analysis->advice[i].file, spot->file) == 0)
+            return true;
+    return false;
+}
+
+static void set_line(struct bp_advice *advice, const struct bp_spot *spot) {
+    if (!advice || !spot)
+        return;
+    advice->cause = "line";
+    advice->file = spot->file;
+    advice->line = spot->line;
+}
+
+/* Where one line is most of it, that line is what to look at, whatever it does. */
+static bool advise_line(struct bp_analysis *analysis, const struct bp_part *part) {
+    const struct bp_model *model = analysis->model;
+    struct bp_main_line main = bp_model_main_line(model, part->function);
+    if (!main.spot || is_line_advised(analysis, main.spot))
+        return main.spot;
+    if (main.wall_s > (1 - OTHERS) * main.whole_s)
+        return false;
+    struct bp_advice *advice = bp_advise(
+        analysis, part->function, main.wall_s, 0,
+        bp_make_text("%s:%u takes %s of the wall, %s of %s", bp_base_name(main.spot->file),
+                     main.spot->line, BP_SHARE(main.wall_s, model->wall.total_s),
+                     BP_SHARE(main.wall_s, main.whole_s), bp_advise_name(model, part->function)),
+        bp_make_text("all of it where the line can go, or runs less often%s",
+                     bp_model_used_cuda(model)
+                         ? "; the rest of the function takes little, so a GPU would have to take "
+                           "over this line, not the function"
+                         : ""));
+    set_line(advice, main.spot);
+    return true;
+}
+
+static char *largest_what(const struct bp_model *model, const struct bp_part *part, double wall_s,
+                          const struct bp_spot *spot) {
+    struct bp_text text = {0};
+    bp_text_add(&text, "%s takes %s of the wall", bp_advise_name(model, part->function),
+                BP_SHARE(wall_s, model->wall.total_s));
+    if (part->calls)
+        bp_text_add(&text, ", in %s call%s", BP_COUNT(part->calls), part->calls == 1 ? "" : "s");
+    if (spot) /* of a function that is one line */
+        bp_text_add(&text, ", all of it at %s:%u", bp_base_name(spot->file), spot->line);
+    return bp_text_take(&text);
+}
+
+static char *largest_why(const struct bp_model *model, const struct bp_part *part) {
+    struct bp_text text = {0};
+    bp_text_add(&text, "by making it twice as fast%s",
+                is_called_once(model, part) ? "" : ", or calling it half as often");
+    add_verdict(&text, model, part->function);
+    return bp_text_take(&text);
+}
+
+void bp_advise_largest(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const struct bp_part *part = find_largest(model);
-    char name[BP_ADVISE_NAME];
-    char share[32];
-    char count[32];
-    char calls[64] = "";
-    char verdict[120];
-    if (!part || !(part->wall_s > DOMINATES * model->wall_s) || is_advised(model, part->function))
+    if (!part || !(part->wall_s > DOMINATES * model->wall.total_s) ||
+        is_advised(analysis, part->function) || bp_advise_has_cause(analysis, part->function))
+        return;
+    if (advise_line(analysis, part))
         return;
     double wall_s = part_wall(model, part);
-    double saved = 1 - bp_amdahl(wall_s / model->wall_s, FASTER);
-    if (part->calls)
-        snprintf(calls, sizeof(calls), ", in %s call%s", bp_page_count(part->calls, count),
-                 part->calls == 1 ? "" : "s");
-    add_verdict(model, part->function, verdict, sizeof(verdict));
-    bp_advise(model, part->function, model->wall_s * saved, 0,
-              bp_make_text("%s takes %s of the wall%s", bp_advise_name(model, part->function, name),
-                           bp_page_share(wall_s, model->wall_s, share), calls),
-              bp_make_text("by making it twice as fast%s%s",
-                           is_called_once(model, part) ? "" : ", or calling it half as often",
-                           verdict));
+    double saved = 1 - bp_amdahl(wall_s / model->wall.total_s, FASTER);
+    const struct bp_spot *spot = bp_model_main_line(model, part->function).spot;
+    struct bp_advice *advice =
+        bp_advise(analysis, part->function, model->wall.total_s * saved, 0,
+                  largest_what(model, part, wall_s, spot), largest_why(model, part));
+    set_line(advice, spot);
 }

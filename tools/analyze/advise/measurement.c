@@ -2,11 +2,11 @@
  *
  * Warnings about the measurement itself: they decide whether the rest can be believed.
  */
-#include "tools/advise.h"
-#include "tools/memory.h"
-#include "tools/page.h"
-#include "tools/statistics.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/base/memory.h"
+#include "tools/base/page.h"
+#include "tools/base/statistics.h"
+#include "tools/base/text.h"
 
 /* Own cost above this part of thread time has changed what was measured. */
 #define HIGH_COST 0.2
@@ -24,9 +24,9 @@
 /* A status does not say how far the program came; its tasks do. */
 static const struct bp_model_task *longest_unfinished(const struct bp_model *model) {
     const struct bp_model_task *longest = NULL;
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        if (task->unfinished && task->parent == BP_NO_TASK && !task->dropped &&
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (task->unfinished && bp_task_counts(task) && !task->dropped &&
             (!longest || task->duration_s > longest->duration_s))
             longest = task;
     }
@@ -34,11 +34,10 @@ static const struct bp_model_task *longest_unfinished(const struct bp_model *mod
 }
 
 static char *progress_text(const struct bp_model *model, bool killed) {
-    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_task_summary *summary = &model->tasks.summary;
     const struct bp_model_task *longest = longest_unfinished(model);
     uint64_t ended = summary->ended + summary->folded;
     char count[32];
-    char time[32];
     bp_page_count(ended, count);
     const char *words = killed ? "what it had still to do is not in here"
                                : "whether it did all its work is not known from that";
@@ -46,7 +45,7 @@ static char *progress_text(const struct bp_model *model, bool killed) {
         return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %s", words, count,
                             ended == 1 ? "" : "s", summary->unfinished,
                             summary->unfinished == 1 ? "was" : "were", bp_task_name(longest),
-                            bp_advise_time(longest->duration_s, time));
+                            BP_SENTENCE_TIME(longest->duration_s));
     if (ended == 1)
         return bp_make_text("%s; its one task ended", words);
     if (ended)
@@ -54,74 +53,83 @@ static char *progress_text(const struct bp_model *model, bool killed) {
     return bp_make_text("%s", words);
 }
 
-static void warn_status(struct bp_model *model) {
-    if (model->live || model->imported || (model->exit_status <= 0 && !model->signal))
+static void warn_status(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    if (model->run.live || model->run.imported ||
+        (model->run.exit_status <= 0 && !model->run.signal))
         return;
-    bp_advise_warning(model,
-                      model->signal
-                          ? bp_make_text("the program was killed by signal %d", model->signal)
-                          : bp_make_text("the program ended with status %d", model->exit_status),
-                      progress_text(model, model->signal));
+    bp_advise_warning(
+        analysis,
+        model->run.signal
+            ? bp_make_text("the program was killed by signal %d", model->run.signal)
+            : bp_make_text("the program ended with status %d", model->run.exit_status),
+        progress_text(model, model->run.signal));
 }
 
-static const char *cause_of_cost(const struct bp_model *model) {
+static const char *cause_of_overhead(const struct bp_model *model) {
     return bp_model_is_hashed(model) ? "--check-transfers reads all that is copied: take "
                                        "times from a run without it"
                                      : "where --hook names a whole library, name single functions "
                                        "('lib.so:name')";
 }
 
-static void warn_cost(struct bp_model *model) {
-    double part = model->thread_s > 0 ? model->overhead_s / model->thread_s : 0;
-    if (part < HIGH_COST || model->wall_s < SHORT_RUN_S)
+static void warn_overhead(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    double part = model->thread_time.total_s > 0
+                      ? model->thread_time.overhead_s / model->thread_time.total_s
+                      : 0;
+    if (part < HIGH_COST || model->wall.total_s < SHORT_RUN_S)
         return;
     bp_advise_warning(
-        model, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
+        analysis, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
         bp_make_text("its cost is subtracted, but caches and timing have changed with it; %s",
-                     cause_of_cost(model)));
+                     cause_of_overhead(model)));
 }
 
-static void warn_tasks(struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
+static void warn_tasks(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    const struct bp_task_summary *summary = &model->tasks.summary;
     if (summary->count == 0)
         return;
     if (summary->count < FEW_TASKS)
         bp_advise_warning(
-            model, bp_make_text("only %u task%s", summary->count, summary->count == 1 ? "" : "s"),
+            analysis,
+            bp_make_text("only %u task%s", summary->count, summary->count == 1 ? "" : "s"),
             bp_make_text("medians, outliers and projections need five or more"));
-    const struct bp_model_task *first = &model->tasks[0];
-    char times[2][32];
+    const struct bp_model_task *first = &model->tasks.list[0];
     if (summary->count < FEW_TASKS || !(first->duration_s > WARM_UP * summary->median_s) ||
         !(first->duration_s > 0.1 * summary->sum_s))
         return;
-    bp_advise_warning(model,
+    bp_advise_warning(analysis,
                       bp_make_text("the first task took %s, the median %s",
-                                   bp_advise_time(first->duration_s, times[0]),
-                                   bp_advise_time(summary->median_s, times[1])),
+                                   BP_SENTENCE_TIME(first->duration_s),
+                                   BP_SENTENCE_TIME(summary->median_s)),
                       bp_make_text("it pays for warm-up (imports, JIT, caches): run more tasks "
                                    "before comparing"));
 }
 
-static void warn_samples(struct bp_model *model) {
+static void warn_samples(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     char time[32];
-    if (!model->sampled || model->samples >= FEW_SAMPLES || model->wall_s < SHORT_RUN_S ||
-        model->running_s < LEAST_RUNNING * model->thread_s)
+    if (!model->samples.on || model->samples.count >= FEW_SAMPLES ||
+        model->wall.total_s < SHORT_RUN_S ||
+        model->thread_time.running_s < LEAST_RUNNING * model->thread_time.total_s)
         return;
     bp_advise_warning(
-        model,
-        model->samples ? bp_make_text("only %u sample%s", (unsigned)model->samples,
-                                      model->samples == 1 ? "" : "s")
-                       : bp_make_text("no samples"),
+        analysis,
+        model->samples.count ? bp_make_text("only %u sample%s", (unsigned)model->samples.count,
+                                            model->samples.count == 1 ? "" : "s")
+                             : bp_make_text("no samples"),
         bp_make_text("they tell which functions the %s are that the framework ran, imports "
                      "included; run longer, or with a higher --rate (battprof doctor says how many "
                      "a second the machine gives)",
-                     bp_advise_time(model->running_s, time)));
+                     bp_sentence_time(model->thread_time.running_s, time)));
 }
 
-void bp_advise_measurement(struct bp_model *model) {
-    warn_status(model);
-    warn_cost(model);
-    warn_samples(model);
-    warn_tasks(model);
-    bp_advise_stopped(model);
+void bp_advise_measurement(struct bp_analysis *analysis) {
+    warn_status(analysis);
+    warn_overhead(analysis);
+    warn_samples(analysis);
+    warn_tasks(analysis);
+    bp_advise_stopped(analysis);
 }

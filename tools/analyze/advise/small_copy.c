@@ -5,14 +5,15 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "tools/advise_transfer.h"
-#include "tools/page.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/transfer.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
+#include "tools/model/call.h"
 
 /* Fewer small copies than this are set-up, not a habit. */
 #define MANY 50
 /* Bytes per second that PCIe 3.0 x16 gives large copies, of pageable and pinned memory: what was
- * measured of the first is 3.4 to 9 (docs/sim.md). */
+ * measured of the first is 3.4 to 9 (docs/internals/sim.md). */
 #define PAGEABLE_RATE 5e9
 #define PINNED_RATE 12e9
 /* A latency below this part of the shortest copy is another copy's. */
@@ -20,34 +21,19 @@
 /* A batch is copied in pieces of this many bytes. */
 #define BATCH ((double)BP_LARGE_COPY)
 
-/* The mean of the function's `count` shortest calls. */
-static double shortest_s(const struct bp_model *model, uint32_t function, uint64_t count) {
-    const struct bp_function_work *work = &model->work->functions[function];
-    double cost_s = work->returned ? work->inside_s / (double)work->returned : 0;
-    uint64_t left = count;
-    double sum = 0;
-    for (unsigned i = 0; i + 1 < BP_BUCKETS && left > 0; i++) {
-        uint64_t taken = work->histogram[i] < left ? work->histogram[i] : left;
-        sum += (double)taken * (double)(bp_bucket_low(i) + bp_bucket_low(i + 1)) / 2;
-        left -= taken;
-    }
-    double mean_s = count > left ? sum / (double)(count - left) * model->work->tick_s : 0;
-    return fmax(mean_s - cost_s, 0);
-}
-
 /* The same function may copy large ones, whose calls take longer for reasons of their own: the
  * small ones' are the shortest. */
-double bp_finding_call_s(const struct bp_finding *finding) {
-    const struct bp_model *model = finding->model;
-    uint32_t number = finding->transfer->call;
+double bp_copies_call_s(const struct bp_copies *copies) {
+    const struct bp_model *model = copies->model;
+    uint32_t number = copies->transfer->call;
     if (number == BP_NO_FUNCTION || model->functions[number].calls == 0)
         return 0;
     const struct bp_function *function = &model->functions[number];
     double own_s = function->self_s - function->transfer_s - function->kernel_wait_s;
     uint64_t count = 0;
     double exposed_s = 0;
-    for (uint32_t i = 0; i < model->transfer_count; i++) {
-        const struct bp_model_transfer *other = &model->transfers[i];
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *other = &model->cuda.transfers[i];
         if (other->call != number || !(other->device_s > 0))
             continue;
         count += other->small_count;
@@ -56,37 +42,37 @@ double bp_finding_call_s(const struct bp_finding *finding) {
     double mean_s = fmax(own_s / (double)function->calls, 0);
     if (count == 0)
         return mean_s;
-    double least_s = shortest_s(model, number, count) - exposed_s / (double)count;
+    double least_s = bp_calls_shortest(model, number, count) - exposed_s / (double)count;
     return fmin(mean_s, fmax(least_s, 0));
 }
 
 /* Bytes per second of a large copy of the same kind of memory; where there was none, what any link
  * of the last ten years reaches. */
-static double large_rate(const struct bp_finding *finding) {
-    const struct bp_model *model = finding->model;
-    bool pageable = bp_finding_is_pageable(finding->transfer);
+static double large_rate(const struct bp_copies *copies) {
+    const struct bp_model *model = copies->model;
+    bool pageable = bp_copies_is_pageable(copies->transfer);
     double bytes = 0;
     double s = 0;
-    for (uint32_t i = 0; i < model->transfer_count; i++) {
-        const struct bp_model_transfer *other = &model->transfers[i];
-        if (!bp_finding_is_alike(finding, other, pageable))
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *other = &model->cuda.transfers[i];
+        if (!bp_copies_is_alike(copies, other, pageable))
             continue;
         bytes += (double)(other->bytes - other->small_bytes);
-        s += bp_finding_large_s(other);
+        s += bp_copies_large_s(other);
     }
     if (pageable)
         return s > 0 ? bytes / s : PAGEABLE_RATE;
-    return fmax(s > 0 ? bytes / s : bp_finding_best_rate(finding), PINNED_RATE);
+    return fmax(s > 0 ? bytes / s : bp_copies_best_rate(copies), PINNED_RATE);
 }
 
 /* What a small copy takes beyond its bytes. A shorter copy elsewhere has shown it; where these are
  * the shortest there are, their own time is less the bytes at the rate of a large copy. */
-static double latency_of(const struct bp_finding *finding) {
-    const struct bp_model_transfer *transfer = finding->transfer;
-    const struct bp_model_device *device = &finding->model->devices[transfer->device];
-    double shown_s = bp_finding_is_pageable(transfer) ? device->pageable_s[transfer->direction]
-                                                      : device->pinned_s[transfer->direction];
-    double bytes_s = (double)transfer->small_bytes / large_rate(finding);
+static double latency_of(const struct bp_copies *copies) {
+    const struct bp_model_transfer *transfer = copies->transfer;
+    const struct bp_model_device *device = &copies->model->cuda.devices[transfer->device];
+    double shown_s = bp_copies_is_pageable(transfer) ? device->pageable_s[transfer->direction]
+                                                     : device->pinned_s[transfer->direction];
+    double bytes_s = (double)transfer->small_bytes / large_rate(copies);
     double rest_s = (transfer->small_s - bytes_s) / (double)transfer->small_count;
     if (shown_s > 0 && shown_s < SHORTER * transfer->min_s)
         return shown_s;
@@ -95,65 +81,61 @@ static double latency_of(const struct bp_finding *finding) {
 
 /* Without kernel records a blocking call's own time is taken for that of the kernels: it cannot be
  * told how much of it would be saved. */
-static char *small_reason(const struct bp_finding *finding, double call, double latency_s,
+static char *small_reason(const struct bp_copies *copies, double call, double latency_s,
                           double each_s) {
-    char times[3][32];
-    char own[40] = "";
-    char latency[64] = "";
-    bool known = bp_advise_time(call, times[0])[0] != '0';
-    bool unknown = !known && finding->model->devices[finding->transfer->device].kernels_unknown;
+    bool known = BP_SENTENCE_TIME(call)[0] != '0';
+    bool unknown = !known && copies->model->cuda.devices[copies->transfer->device].kernels_unknown;
+    struct bp_text text = {0};
+    bp_text_add(&text, "beside its bytes (%s) each takes its call",
+                BP_SENTENCE_TIME(each_s - latency_s));
     if (known)
-        snprintf(own, sizeof(own), " (%s)", times[0]);
-    if (bp_advise_time(latency_s, times[1])[0] != '0')
-        snprintf(latency, sizeof(latency), "%s and a latency (%s)", unknown ? "," : "", times[1]);
-    return bp_make_text(
-        "beside its bytes (%s) each takes its call%s%s%s: gather them and copy once",
-        bp_advise_time(each_s - latency_s, times[2]), own,
-        unknown ? ", which is not in this figure (run --cuda=full)" : "", latency);
+        bp_text_add(&text, " (%s)", BP_SENTENCE_TIME(call));
+    else if (unknown)
+        bp_text_add(&text, ", which is not in this figure (run --cuda=full)");
+    if (BP_SENTENCE_TIME(latency_s)[0] != '0')
+        bp_text_add(&text, "%s and a latency (%s)", unknown ? "," : "",
+                    BP_SENTENCE_TIME(latency_s));
+    bp_text_add(&text, ": gather them and copy once");
+    return bp_text_take(&text);
 }
 
 /* Batching saves the latency of all copies but one per batch, as far as it was exposed, and the
  * calls. */
-void bp_finding_small_copies(const struct bp_finding *finding) {
-    char text[32];
-    char bytes[32];
-    const struct bp_model_transfer *transfer = finding->transfer;
+void bp_copies_small(const struct bp_copies *copies) {
+    const struct bp_model_transfer *transfer = copies->transfer;
     double count = (double)transfer->small_count;
     if (transfer->small_count < MANY || !(transfer->device_s > 0) ||
         transfer->source == BP_MEMORY_MANAGED) /* pages: see migrations */
         return;
-    double latency_s = latency_of(finding);
+    double latency_s = latency_of(copies);
     double batches = 1 + (double)transfer->small_bytes / BATCH;
-    double call = bp_finding_call_s(finding);
-    double each_s = finding->rate * latency_s * transfer->exposed_s / transfer->device_s +
-                    bp_finding_call_rate(finding) * call;
-    bp_finding_advise(finding, (count - batches) * each_s, transfer->small_bytes,
-                      bp_make_text("%s: %s small copies %s, %s on average", finding->caller,
-                                   bp_page_count(transfer->small_count, text),
-                                   bp_direction_words[transfer->direction],
-                                   bp_page_bytes((double)transfer->small_bytes / count, bytes)),
-                      small_reason(finding, call, latency_s, transfer->small_s / count));
+    double call = bp_copies_call_s(copies);
+    double each_s = copies->rate * latency_s * transfer->exposed_s / transfer->device_s +
+                    bp_copies_call_rate(copies) * call;
+    bp_copies_advise(copies, (count - batches) * each_s, transfer->small_bytes,
+                     bp_make_text("%s: %s small copies %s, %s on average", copies->caller,
+                                  BP_COUNT(transfer->small_count),
+                                  bp_direction_words[transfer->direction],
+                                  BP_BYTES((double)transfer->small_bytes / count)),
+                     small_reason(copies, call, latency_s, transfer->small_s / count));
 }
 
 /* A call's time has in it what it waited for, so nobody knows what of it would be saved. */
-void bp_finding_small_calls(const struct bp_finding *finding) {
-    char text[32];
-    char bytes[32];
+void bp_copies_small_calls(const struct bp_copies *copies) {
     char times[2][32];
-    const struct bp_model_transfer *transfer = finding->transfer;
+    const struct bp_model_transfer *transfer = copies->transfer;
     double count = (double)transfer->small_count;
-    double wall_s = bp_finding_call_rate(finding) * transfer->small_s;
+    double wall_s = bp_copies_call_rate(copies) * transfer->small_s;
     if (!(transfer->flags & BP_TRANSFER_HOST_ONLY) || transfer->small_count < MANY ||
-        wall_s < BP_WORTH_TRYING * finding->model->wall_s)
+        wall_s < BP_WORTH_TRYING * copies->model->wall.total_s)
         return;
     bp_advise_remark(
-        finding->model,
-        bp_make_text("%s: %s small copies %s, %s on average, in %s", finding->caller,
-                     bp_page_count(transfer->small_count, text),
-                     bp_direction_words[transfer->direction],
-                     bp_page_bytes((double)transfer->small_bytes / count, bytes),
-                     bp_advise_time(wall_s, times[0])),
+        copies->analysis,
+        bp_make_text("%s: %s small copies %s, %s on average, in %s", copies->caller,
+                     BP_COUNT(transfer->small_count), bp_direction_words[transfer->direction],
+                     BP_BYTES((double)transfer->small_bytes / count),
+                     bp_sentence_time(wall_s, times[0])),
         bp_make_text("each takes its call, %s with what it waited for: gather them and copy once; "
                      "what that would save is not known without device records",
-                     bp_advise_time(transfer->small_s / count, times[1])));
+                     bp_sentence_time(transfer->small_s / count, times[1])));
 }

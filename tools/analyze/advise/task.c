@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
+#include "tools/model/task/typical.h"
 
 /* Of what outliers took; less than this needs no words. */
 #define UNSEEN_PART 0.3
@@ -22,8 +24,11 @@
 /* Time in which a task neither ran nor was seen to wait. What the device does for it is no loss,
  * and without a CPU time nothing is known. */
 static double unseen_time(const struct bp_model *model, const struct bp_model_task *task) {
-    bool known = task->cpu_s > 0 && model->device_count == 0;
-    return known ? fmax(task->duration_s - task->cpu_s - task->waiting_s - task->io_s, 0) : 0;
+    bool known = task->cpu_s > 0 && model->cuda.device_count == 0;
+    return known
+               ? fmax(task->duration_s + task->inner_s - task->cpu_s - task->waiting_s - task->io_s,
+                      0)
+               : 0;
 }
 
 /* The most that ordinary tasks took. */
@@ -34,9 +39,9 @@ struct ordinary {
 
 static struct ordinary find_ordinary(const struct bp_model *model) {
     struct ordinary most = {0};
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        if (task->parent != BP_NO_TASK || task->outlier || task->dropped || task->unfinished)
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!bp_task_counts(task) || task->outlier || task->dropped || task->unfinished)
             continue;
         most.cpu_s = fmax(most.cpu_s, task->cpu_s);
         most.waiting_s = fmax(most.waiting_s, task->waiting_s + task->io_s);
@@ -64,24 +69,22 @@ struct outliers {
     const struct bp_model_task *worst;
     uint32_t count;
     uint32_t stopped;
-    char names[128]; /* of those that were stopped, the first ones */
+    struct bp_text names; /* of those that were stopped, the first ones */
     double s;
     double unseen_s;
     double saves_s;
 };
 
 static void add_stopped(struct outliers *found, const struct bp_model_task *task) {
-    size_t length = strlen(found->names);
     if (found->stopped++ < MOST_NAMES)
-        snprintf(found->names + length, sizeof(found->names) - length, "%s%.30s",
-                 length ? ", " : "", bp_task_name(task));
+        bp_text_add(&found->names, "%s%s", found->names.length ? ", " : "", bp_task_name(task));
 }
 
 static struct outliers find_outliers(const struct bp_model *model) {
     struct ordinary most = find_ordinary(model);
     struct outliers found = {0};
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
         if (!task->outlier || task->dropped)
             continue;
         if (was_stopped(model, &most, task)) {
@@ -113,69 +116,72 @@ static const struct bp_task_function *find_cause(const struct bp_model *model,
     return NULL;
 }
 
-static void describe(const struct bp_model *model, const struct bp_model_task *task, char *text,
-                     size_t size) {
+static void add_cause(struct bp_text *text, const struct bp_model *model,
+                      const struct bp_model_task *task) {
     struct bp_task_typical typical;
     bp_task_typical_init(&typical, model);
     struct bp_task_function *rows = bp_task_excess(model, &typical, task);
     const struct bp_task_function *cause = find_cause(model, &typical, task, rows);
-    text[0] = 0;
-    if (cause) {
-        char name[BP_ADVISE_NAME];
-        char times[2][32];
-        bool own = model->functions[cause->function].kind == BP_FUNC_ROOT;
-        snprintf(text, size, ", %s of it in %s (usually %s)",
-                 bp_advise_time(cause->self_s, times[0]),
-                 own ? "own code" : bp_advise_name(model, cause->function, name),
-                 bp_advise_time(typical.function_s[cause->function], times[1]));
-    }
+    if (cause)
+        bp_text_add(text, ", %s of it in %s (usually %s)", BP_SENTENCE_TIME(cause->self_s),
+                    bp_function_part_label(&model->functions[cause->function]),
+                    BP_SENTENCE_TIME(typical.function_s[cause->function]));
     free(rows);
     bp_task_typical_fini(&typical);
 }
 
-/* An outlier that took as long as the median task would save the rest. */
-void bp_advise_outliers(struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
-    struct outliers found = find_outliers(model);
-    const struct bp_model_task *worst = found.worst;
-    bool one = found.count == 1;
-    char unseen[80] = "";
-    char did[300];
-    char times[3][32];
-    if (!worst)
-        return;
-    describe(model, worst, did, sizeof(did));
-    if (found.unseen_s > UNSEEN_PART * found.s)
-        snprintf(unseen, sizeof(unseen), "; for %s %s no CPU or %s blocked out of sight",
-                 bp_advise_time(found.unseen_s, times[0]), one ? "it had" : "they had",
-                 one ? "was" : "were");
-    struct bp_advice *advice = bp_advise(
-        model, worst->function, found.saves_s, 0,
-        bp_make_text("%u of %u tasks %s%s, with %.0f %% of the time of all; %s took %s%s%s",
-                     found.count, summary->count, one ? "is an outlier" : "are outliers",
-                     found.stopped ? " by what was done" : "", 100 * found.s / summary->sum_s,
-                     bp_task_name(worst), bp_advise_time(worst->duration_s, times[1]),
-                     worst->unfinished ? " and had not ended" : "", did),
-        bp_make_text("the median is %s: look at what %s (--by task), or give %s a "
-                     "time limit%s",
-                     bp_advise_time(summary->median_s, times[2]), one ? "it does" : "they do",
-                     one ? "it" : "them", unseen));
-    if (advice)
-        advice->in_tasks = 1;
+static char *outliers_what(const struct bp_model *model, const struct outliers *found) {
+    const struct bp_task_summary *summary = &model->tasks.summary;
+    struct bp_text text = {0};
+    bp_text_add(&text, "%u of %u tasks %s%s, with %.0f %% of the time of all; %s took %s%s",
+                found->count, summary->count, found->count == 1 ? "is an outlier" : "are outliers",
+                found->stopped ? " by what was done" : "", 100 * found->s / summary->sum_s,
+                bp_task_name(found->worst), BP_SENTENCE_TIME(found->worst->duration_s),
+                found->worst->unfinished ? " and had not ended" : "");
+    add_cause(&text, model, found->worst);
+    return bp_text_take(&text);
 }
 
-void bp_advise_stopped(struct bp_model *model) {
+static char *outliers_why(const struct bp_model *model, const struct outliers *found) {
+    struct bp_text text = {0};
+    bool one = found->count == 1;
+    bp_text_add(&text, "the median is %s: look at what %s (--by task), or give %s a time limit",
+                BP_SENTENCE_TIME(model->tasks.summary.median_s), one ? "it does" : "they do",
+                one ? "it" : "them");
+    if (found->unseen_s > UNSEEN_PART * found->s)
+        bp_text_add(&text, "; for %s %s no CPU or %s blocked out of sight",
+                    BP_SENTENCE_TIME(found->unseen_s), one ? "it had" : "they had",
+                    one ? "was" : "were");
+    return bp_text_take(&text);
+}
+
+/* An outlier that took as long as the median task would save the rest. */
+void bp_advise_outliers(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    struct outliers found = find_outliers(model);
+    struct bp_advice *advice =
+        found.worst ? bp_advise(analysis, found.worst->function, found.saves_s, 0,
+                                outliers_what(model, &found), outliers_why(model, &found))
+                    : NULL;
+    if (advice)
+        advice->in_tasks = 1;
+    bp_text_fini(&found.names);
+}
+
+void bp_advise_stopped(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     struct outliers found = find_outliers(model);
     bool one = found.stopped == 1;
     if (found.stopped)
         bp_advise_warning(
-            model,
+            analysis,
             bp_make_text("%u of %u tasks took long, but ran and waited no longer than others: "
                          "%s%s",
-                         found.stopped, model->task_summary.count, found.names,
+                         found.stopped, model->tasks.summary.count, bp_text_get(&found.names),
                          found.stopped > MOST_NAMES ? ", ..." : ""),
             bp_make_text("the rest of the time %s no CPU or %s blocked: other programs had it, the "
                          "machine stood still, or %s waited where battprof does not look (page "
                          "faults, unknown calls)",
                          one ? "it had" : "they had", one ? "was" : "were", one ? "it" : "they"));
+    bp_text_fini(&found.names);
 }

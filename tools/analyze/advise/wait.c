@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/advise.h"
-#include "tools/memory.h"
-#include "tools/statistics.h"
-#include "tools/text.h"
+#include "tools/analyze/advise/advise.h"
+#include "tools/base/memory.h"
+#include "tools/base/page.h"
+#include "tools/base/statistics.h"
+#include "tools/base/text.h"
 
 /* Of the longest wait: who waited less than the first has met the lock by chance, and who waited
  * less than the second is not whom the run waits for, such as a main thread that only starts the
@@ -28,12 +29,11 @@ struct waits {
 typedef bool is_wait(const struct bp_function *function);
 
 static double waited_by(const struct bp_model *model, uint32_t number, is_wait *is) {
-    const struct bp_profile_thread *thread = model->thread_list[number].source;
-    const struct bp_thread_work *work = &model->work->threads[number];
+    const struct bp_model_thread *thread = &model->threads[number];
     double s = 0;
-    for (uint32_t i = 0; i < thread->node_count; i++)
-        if (is(&model->functions[work->function[i]]))
-            s += work->self_s[i];
+    for (uint32_t i = 0; i < thread->source->node_count; i++)
+        if (is(&model->functions[model->contexts[thread->contexts[i].context].function]))
+            s += thread->contexts[i].self_s;
     return s;
 }
 
@@ -52,7 +52,7 @@ static void count_threads(struct waits *waits, const struct bp_model *model,
     for (uint32_t i = 0; i < model->thread_count; i++)
         longest_s = waited_s[i] > longest_s ? waited_s[i] : longest_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_thread *thread = &model->threads[i];
         waits->threads += waited_s[i] > TAKES_PART * longest_s;
         if (!(waited_s[i] > MATTERS * longest_s))
             continue;
@@ -85,13 +85,14 @@ static struct waits find_waits(const struct bp_model *model, is_wait *is) {
     return waits;
 }
 
-static void advise(struct bp_model *model, is_wait *is, const char *what, const char *why) {
+static void advise(struct bp_analysis *analysis, is_wait *is, const char *what, const char *why) {
+    const struct bp_model *model = analysis->model;
     struct waits waits = find_waits(model, is);
     char time[32];
-    if (model->threads < 2 || waits.at_once == 0)
+    if (model->lived_count < 2 || waits.at_once == 0)
         return;
-    bp_advise_time(waits.s, time);
-    bp_advise(model, waits.function, waits.most_s / waits.at_once, 0,
+    bp_sentence_time(waits.s, time);
+    bp_advise(analysis, waits.function, waits.most_s / waits.at_once, 0,
               waits.threads == 1
                   ? bp_make_text("%s: %s of one thread", what, time)
                   : bp_make_text("%s: %s of %u threads together", what, time, waits.threads),
@@ -102,8 +103,8 @@ static bool is_gil(const struct bp_function *function) {
     return function->gil || (function->kind == BP_FUNC_WAIT && strcmp(function->group, "GIL") == 0);
 }
 
-void bp_advise_gil(struct bp_model *model) {
-    advise(model, is_gil, "waiting for Python's GIL",
+void bp_advise_gil(struct bp_analysis *analysis) {
+    advise(analysis, is_gil, "waiting for Python's GIL",
            "threads of one interpreter take turns: use processes, or native code that releases it");
 }
 
@@ -120,7 +121,7 @@ static bool is_lock(const struct bp_function *function) {
     return false;
 }
 
-void bp_advise_locks(struct bp_model *model) {
-    advise(model, is_lock, "waiting for locks",
+void bp_advise_locks(struct bp_analysis *analysis) {
+    advise(analysis, is_lock, "waiting for locks",
            "shorten what is done under the lock, or give workers longer pieces of work");
 }

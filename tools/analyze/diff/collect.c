@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/diff.h"
-#include "tools/memory.h"
-#include "tools/table.h"
+#include "tools/analyze/diff/diff.h"
+#include "tools/base/keys.h"
+#include "tools/base/memory.h"
 
 /* A thread that loses its CPU does so for about a time slice: 3 to 4 ms here, seen as steps in the
  * self times of functions that take microseconds. */
@@ -21,10 +21,16 @@
 /* A function whose calls are this long hides lost slices in its usual durations. */
 #define LONG_CALL_S 0.0005
 #define LEAST_CALLS 8
+/* Busy threads at once, on average, up to which none of them waited for another's CPU. */
+#define ALONE 1.1
+/* Part of the time in a run queue that may be wrong: clocks are read at slightly other times. */
+#define QUEUE_DOUBT 0.004
+/* Part of a wall that is left of it at least: below it is all doubt. */
+#define LEAST_QUIET 0.02
 
 struct collector {
     struct bp_diff *diff;
-    struct bp_table table;
+    struct bp_keys table;
     char *key;
     size_t key_size;
 };
@@ -47,7 +53,7 @@ static struct bp_diff_row *put(struct collector *collector, enum bp_diff_kind ki
     *to++ = (char)sort;
     for (int i = 0; i < 3; i++)
         to = stpcpy(to, texts[i]) + 1;
-    uint32_t number = bp_table_put(&collector->table, collector->key, size);
+    uint32_t number = bp_keys_put(&collector->table, collector->key, size);
     if (number < diff->row_count)
         return &diff->rows[number];
     struct bp_diff_row *row = BP_APPEND(diff->rows, diff->row_count);
@@ -110,10 +116,12 @@ static void add_value(struct bp_diff_value *value, const struct bp_diff_run *run
     value->likely_s += s - (least_s + most_s) / 2;
     value->doubt_s += (most_s - least_s) / 2;
     value->wall_s += function->self_s > 0 ? function->wall_s * s / function->self_s : 0;
-    value->cost_s += function->cost_s;
+    value->overhead_s += function->overhead_s;
     value->count += function->calls + function->in_flight;
     value->fixed_s += function->cuda ? s : 0;
     value->first_s = fmax(value->first_s, function->first_s);
+    if (function->calls >= LEAST_CALLS)
+        value->least_s = function->min_s;
 }
 
 static void add_function(struct collector *collector, uint32_t run,
@@ -153,7 +161,7 @@ static void add_group_part(struct collector *collector, uint32_t run, const stru
     value->s += part->self_s;
     value->likely_s += part->self_s + (whole.likely_s - whole.s) * rate;
     value->doubt_s += whole.doubt_s * rate;
-    value->cost_s += whole.cost_s * rate;
+    value->overhead_s += whole.overhead_s * rate;
     value->fixed_s += function->cuda ? part->self_s : 0;
     value->wall_s += part->wall_s;
 }
@@ -189,7 +197,8 @@ static void add_copies(struct bp_diff_row *row, const struct bp_diff_run *run, u
                        const struct bp_model_transfer *transfer) {
     struct bp_diff_value *value = &row->values[number];
     const struct bp_model *model = run->model;
-    double rate = wall_rate(model->category_s[BP_TRANSFER], model->category_thread_s[BP_TRANSFER]);
+    double rate =
+        wall_rate(model->wall.category_s[BP_TRANSFER], model->thread_time.category_s[BP_TRANSFER]);
     double least_s = 0;
     double most_s = 0;
     if (transfer->flags & BP_TRANSFER_HOST_ONLY && transfer->exposed_s > 0) {
@@ -211,8 +220,8 @@ static void add_transfers(struct collector *collector, uint32_t run) {
     static const char *const names[] = {"host to device", "device to host", "within a device",
                                         "between devices", "memset"};
     const struct bp_diff_run *from = &collector->diff->runs[run];
-    for (uint32_t i = 0; i < from->model->transfer_count; i++) {
-        const struct bp_model_transfer *transfer = &from->model->transfers[i];
+    for (uint32_t i = 0; i < from->model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &from->model->cuda.transfers[i];
         const char *name = names[transfer->direction < 5 ? transfer->direction : 4];
         struct bp_diff_row *row = put_row(collector, BP_DIFF_TRANSFER, name, NULL);
         row->category = BP_TRANSFER;
@@ -224,11 +233,11 @@ static void add_transfers(struct collector *collector, uint32_t run) {
 static void add_kernels(struct collector *collector, uint32_t run) {
     const struct bp_model *model = collector->diff->runs[run].model;
     double rates[] = {
-        [BP_DSL] = wall_rate(model->dsl_kernel_wait_wall_s, model->dsl_kernel_wait_s),
-        [BP_FRAMEWORK] = wall_rate(model->kernel_wait_wall_s, model->kernel_wait_s),
+        [BP_DSL] = wall_rate(model->wall.dsl_kernel_wait_s, model->thread_time.dsl_kernel_wait_s),
+        [BP_FRAMEWORK] = wall_rate(model->wall.kernel_wait_s, model->thread_time.kernel_wait_s),
     };
-    for (uint32_t i = 0; i < model->kernel_count; i++) {
-        const struct bp_model_kernel *kernel = &model->kernels[i];
+    for (uint32_t i = 0; i < model->cuda.kernel_count; i++) {
+        const struct bp_model_kernel *kernel = &model->cuda.kernels[i];
         enum bp_category category = kernel->dsl ? BP_DSL : BP_FRAMEWORK;
         struct bp_diff_row *row = put(collector, BP_DIFF_KERNEL, category, kernel->name, NULL);
         struct bp_diff_value *value = &row->values[run];
@@ -243,18 +252,20 @@ static void add_kernels(struct collector *collector, uint32_t run) {
 
 static void add_run(struct collector *collector, uint32_t run) {
     const struct bp_model *model = collector->diff->runs[run].model;
-    add_wall(collector, run, BP_DIFF_WALL, "wall", model->wall_s);
+    add_wall(collector, run, BP_DIFF_WALL, "wall", model->wall.total_s);
     for (int i = 0; i < BP_CATEGORIES; i++)
         add_wall(collector, run, BP_DIFF_CATEGORY, bp_category_name((enum bp_category)i),
-                 model->category_s[i]);
+                 model->wall.category_s[i]);
     /* What no thread waited for is the start and the end of processes: the kernel's. */
-    double idle_s = model->idle_s < model->waiting_s ? model->idle_s : model->waiting_s;
+    double idle_s = model->wall.idle_s < model->thread_time.waiting_s
+                        ? model->wall.idle_s
+                        : model->thread_time.waiting_s;
     add_wall(collector, run, BP_DIFF_IDLE, "waiting, no thread busy", idle_s);
     for (uint32_t i = 0; i < model->function_count; i++)
         if (is_compared(&model->functions[i]))
             add_function(collector, run, &model->functions[i]);
-    if (model->task_summary.ended)
-        add_wall(collector, run, BP_DIFF_TASK, "median task", model->task_summary.median_s);
+    if (model->tasks.summary.ended)
+        add_wall(collector, run, BP_DIFF_TASK, "median task", model->tasks.summary.median_s);
     add_groups(collector, run);
     add_transfers(collector, run);
     add_kernels(collector, run);
@@ -305,15 +316,38 @@ static void join_moved(struct bp_diff *diff) {
     }
 }
 
-/* Busy by what we saw, not on a CPU by its clock: waiting for one, or the machine itself stood. */
-static void find_lost_time(struct bp_diff_run *run) {
+/* Busy by what we saw, not on a CPU by its clock. Returns how long others had the CPU: the kernel
+ * counts that from the birth of a thread on, in its start and in waits, too. */
+static double find_lost_time(struct bp_diff_run *run) {
+    double queue_s = 0;
     for (uint32_t i = 0; i < run->model->thread_count; i++) {
-        const struct bp_model_thread *thread = &run->model->thread_list[i];
+        const struct bp_model_thread *thread = &run->model->threads[i];
         double off_s = thread->busy_s - thread->cpu_s - thread->cuda_s;
         run->busy_s += thread->busy_s;
         if (thread->cpu_s > 0 && off_s > 0)
             run->lost_s += off_s;
+        if (thread->has_clocks)
+            queue_s += thread->runqueue_s;
     }
+    return queue_s;
+}
+
+/* If several threads are busy at once they may have waited for each other: what another run would
+ * lose is unknown then. So it is of other time without a CPU (the machine stood, or the program
+ * waited where we cannot see it), of the starts of programs, which may come from a disk, and of a
+ * stall in the time without a busy thread. */
+static void find_quiet_wall(struct bp_diff_run *run) {
+    const struct bp_model *model = run->model;
+    double queue_s = find_lost_time(run);
+    double busy_wall_s = fmax(model->wall.total_s - model->wall.idle_s - model->wall.start_s, 0);
+    double rate = fmin(wall_rate(busy_wall_s, run->busy_s), 1);
+    if (run->busy_s > ALONE * busy_wall_s)
+        queue_s = 0;
+    queue_s = fmin(queue_s, (1 - LEAST_QUIET) * model->wall.total_s);
+    run->quiet_s = model->wall.total_s - queue_s;
+    run->stray_s = fmax(fmax(model->wall.start_s, 0) + rate * run->lost_s - queue_s, 0);
+    run->stray_s += QUEUE_DOUBT * queue_s;
+    run->stall_s = fmin(model->wall.idle_s, STALL_S);
 }
 
 static int load(struct bp_diff *diff, const struct bp_runs *runs, uint32_t first,
@@ -323,7 +357,7 @@ static int load(struct bp_diff *diff, const struct bp_runs *runs, uint32_t first
         diff->runs[first + i].slowness = 1;
         if (!diff->runs[first + i].model)
             return -1;
-        find_lost_time(&diff->runs[first + i]);
+        find_quiet_wall(&diff->runs[first + i]);
     }
     return 0;
 }
@@ -341,27 +375,21 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
         bp_diff_free(diff);
         return NULL;
     }
-    diff->old_side.began_ns = diff->runs[0].model->began_ns;
+    diff->old_side.began_ns = diff->runs[0].model->run.began_ns;
     if (new_runs->count)
-        diff->new_side.began_ns = diff->runs[old_runs->count].model->began_ns;
+        diff->new_side.began_ns = diff->runs[old_runs->count].model->run.began_ns;
     for (uint32_t i = 0; i < diff->run_count; i++)
         add_run(&collector, i);
     settle_presence(diff);
     join_moved(diff);
     bp_diff_mark_modes(diff);
-    bp_table_fini(&collector.table);
+    bp_keys_fini(&collector.table);
     free(collector.key);
     return diff;
 }
 
-void bp_diff_name(const struct bp_diff_row *row, char *text, size_t size) {
-    const struct bp_function *function = row->function;
-    if (!function)
-        snprintf(text, size, "%s", row->name);
-    else if (function->kind == BP_FUNC_ROOT)
-        snprintf(text, size, "own code of %s", function->library);
-    else
-        bp_function_name(function, text, size);
+const char *bp_diff_name(const struct bp_diff_row *row) {
+    return row->function ? bp_function_label(row->function) : row->name;
 }
 
 void bp_diff_free(struct bp_diff *diff) {

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/diff.h"
+#include "tools/analyze/diff/diff.h"
+#include "tools/base/text.h"
 
 const char *bp_diff_mode_name(int mode) {
     static const char *const names[] = {"off", "wrappers", "transfers", "full"};
@@ -92,16 +93,15 @@ void bp_diff_mark_modes(struct bp_diff *diff) {
         mark_callers(diff, diff->runs[i].model);
 }
 
-bool bp_diff_describe_modes(const struct bp_diff *diff, char *text, size_t size) {
+char *bp_diff_describe_modes(const struct bp_diff *diff) {
     static const char *const left_out[] = {
         "CUDA is not compared, nor is the time of functions that call it",
         "kernels and the times of copies and CUDA calls are not compared",
         "kernels and the times of CUDA calls are not compared"};
     int mode = common_mode(diff);
     if (mode == BP_CUDA_FULL)
-        return false;
-    snprintf(text, size, "OLD tells of CUDA what run --cuda=%s does, NEW what --cuda=%s does: %s.",
-             bp_diff_mode_name(diff->old_side.cuda), bp_diff_mode_name(diff->new_side.cuda),
-             left_out[mode]);
-    return true;
+        return NULL;
+    return bp_make_text("OLD tells of CUDA what run --cuda=%s does, NEW what --cuda=%s does: %s.",
+                        bp_diff_mode_name(diff->old_side.cuda),
+                        bp_diff_mode_name(diff->new_side.cuda), left_out[mode]);
 }

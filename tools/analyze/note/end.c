@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/model_internal.h"
+#include "tools/analyze/note/note.h"
+#include "tools/base/text.h"
 
 #define MOST_PIDS 5 /* by number */
 
@@ -29,43 +30,47 @@ static bool ends_alike(const struct bp_model_process *a, const struct bp_model_p
 /* "process 12", or "3 processes (12, 13, 14)" for it and all later ones that ended alike; "" if an
  * earlier one has told of it. */
 static uint32_t name_alike(const struct bp_model *model, const struct bp_model_process *process,
-                           char *text, size_t size) {
+                           struct bp_text *text) {
     uint32_t count = 0;
-    char list[128] = "";
-    size_t length = 0;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_model_process *other = &model->processes[i];
+    struct bp_text list = {0};
+    for (const struct bp_model_process *other = model->processes;
+         other < model->processes + model->process_count; other++) {
         if (!ends_alike(other, process))
             continue;
         if (other < process)
             return 0;
         if (count++ < MOST_PIDS)
-            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%d",
-                                       length ? ", " : "", other->profile->header.pid);
+            bp_text_add(&list, "%s%d", count > 1 ? ", " : "", other->profile->header.pid);
     }
     if (count == 1)
-        snprintf(text, size, "process %s", list);
+        bp_text_add(text, "process %s", bp_text_get(&list));
     else
-        snprintf(text, size, "%u processes (%s%s)", count, list, count > MOST_PIDS ? ", …" : "");
+        bp_text_add(text, "%u processes (%s%s)", count, bp_text_get(&list),
+                    count > MOST_PIDS ? ", …" : "");
+    bp_text_fini(&list);
     return count;
 }
 
 /* A worker that its parent told to end is no news. */
-void bp_model_note_end(struct bp_model *model, const struct bp_model_process *process) {
-    char names[200];
+void bp_notes_end(struct bp_analysis *analysis, const struct bp_model_process *process) {
+    const struct bp_model *model = analysis->model;
+    struct bp_text text = {0};
     enum ending ending = ending_of(process);
-    uint32_t count = ending == SAID ? 0 : name_alike(model, process, names, sizeof(names));
+    uint32_t count = ending == SAID ? 0 : name_alike(model, process, &text);
+    const char *names = bp_text_get(&text);
     if (count == 0)
         return;
     if (ending == RUNNING)
-        bp_model_note(model, "%s %s still running: times are up to now", names,
-                      count == 1 ? "is" : "are");
+        bp_analysis_note(analysis, "%s %s still running: times are up to now", names,
+                         count == 1 ? "is" : "are");
     else if (ending == KILLED)
-        bp_model_note(model, "%s %s killed by signal %d (%s)%s", names, count == 1 ? "was" : "were",
-                      process->signal, strsignal(process->signal),
-                      process->ended_by_parent ? ", which the parent sent" : "");
+        bp_analysis_note(analysis, "%s %s killed by signal %d (%s)%s", names,
+                         count == 1 ? "was" : "were", process->signal, strsignal(process->signal),
+                         process->ended_by_parent ? ", which the parent sent" : "");
     else
-        bp_model_note(model, "%s ended without a word (killed?) and nobody waited for %s", names,
-                      count == 1 ? "it: its end is estimated from its last trace"
-                                 : "them: their ends are estimated from their last traces");
+        bp_analysis_note(analysis, "%s ended without a word (killed?) and nobody waited for %s",
+                         names,
+                         count == 1 ? "it: its end is estimated from its last trace"
+                                    : "them: their ends are estimated from their last traces");
+    bp_text_fini(&text);
 }

@@ -5,28 +5,18 @@
  */
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/model_internal.h"
-#include "tools/text.h"
-
-#define LONGEST 300
-
-const char *bp_model_variable(const struct bp_model *model, const char *name) {
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_profile *profile = model->processes[i].profile;
-        for (uint32_t k = 0; k < profile->variable_count; k++)
-            if (strcmp(bp_profile_string(profile, profile->variables[k].name), name) == 0)
-                return bp_profile_string(profile, profile->variables[k].value);
-    }
-    return "";
-}
+#include "tools/analyze/note/note.h"
+#include "tools/base/text.h"
 
 /* A library may also have been chosen by its soname, which is the head of its file name. */
 static bool is_library(const char *glob, const char *name) {
-    char longer[LONGEST];
-    snprintf(longer, sizeof(longer), "%s*", glob);
-    return fnmatch(glob, name, 0) == 0 || fnmatch(longer, name, 0) == 0;
+    char *longer = bp_make_text("%s*", glob);
+    bool is = fnmatch(glob, name, 0) == 0 || fnmatch(longer, name, 0) == 0;
+    free(longer);
+    return is;
 }
 
 static const char *find_library(const struct bp_model *model, const char *glob) {
@@ -57,37 +47,39 @@ static bool has_native(const struct bp_model *model, const char *library, const 
 }
 
 /* The script is `__main__` or its file, which need not be told apart here. */
-static bool has_python(const struct bp_model *model, const char *module, const char *name) {
+static bool has_python(const struct bp_model *model, const char *option, const char *module,
+                       const char *name) {
     for (uint32_t i = 0; i < model->function_count; i++) {
         const struct bp_function *function = &model->functions[i];
         bool script = strcmp(function->module, "__main__") == 0;
-        if (function->module[0] && function->counted &&
-            (script || fnmatch(module, function->module, 0) == 0) && is_named(name, function->name))
+        bool asked = strcmp(option, "--lines") == 0 ? function->lines : function->counted;
+        if (function->module[0] && asked && (script || fnmatch(module, function->module, 0) == 0) &&
+            is_named(name, function->name))
             return true;
     }
     return false;
 }
 
 /* [LIBRARY or MODULE][:FUNCTION], as --hook and --count have it. */
-static void check_function(struct bp_model *model, const char *option, const char *pattern) {
-    char where[LONGEST];
-    snprintf(where, sizeof(where), "%.*s", (int)strcspn(pattern, ":"), pattern);
+static void check_function(struct bp_analysis *analysis, const char *option, const char *pattern,
+                           const char *where) {
+    const struct bp_model *model = analysis->model;
     const char *colon = strchr(pattern, ':');
     const char *function = colon ? colon + 1 : "";
     bool native = strcmp(option, "--hook") == 0 || strncmp(where, "lib", 3) == 0 ||
                   strstr(where, ".so") != NULL;
     if (!native) {
-        if (!has_python(model, where, function))
-            bp_model_note(model, "%s '%s': no such function of a Python module was called", option,
-                          pattern);
+        if (!has_python(model, option, where, function))
+            bp_analysis_note(analysis, "%s '%s': no such function of a Python module was called",
+                             option, pattern);
         return;
     }
     const char *library = find_library(model, where);
     if (!library)
-        bp_model_note(model, "%s '%s': no such library was loaded", option, pattern);
+        bp_analysis_note(analysis, "%s '%s': no such library was loaded", option, pattern);
     else if (*function && !has_native(model, where, function))
-        bp_model_note(model, "%s '%s': %s has no such function that others call", option, pattern,
-                      library);
+        bp_analysis_note(analysis, "%s '%s': %s has no such function that others call", option,
+                         pattern, library);
 }
 
 static bool has_role(const struct bp_model *model, uint16_t flag, const char *glob) {
@@ -102,7 +94,8 @@ static bool has_role(const struct bp_model *model, uint16_t flag, const char *gl
 }
 
 /* KIND=[WHERE:]FUNCTION[(ARGUMENT)] or phase=NAME=…; of tasks see note_tasks(). */
-static void check_rule(struct bp_model *model, const char *rule) {
+static void check_rule(struct bp_analysis *analysis, const char *rule) {
+    const struct bp_model *model = analysis->model;
     static const struct {
         const char *word;
         uint16_t flag;
@@ -118,19 +111,22 @@ static void check_rule(struct bp_model *model, const char *rule) {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strncmp(rule, kinds[i].word, length) == 0 && !kinds[i].word[length] &&
             !has_role(model, kinds[i].flag, colon ? colon + 1 : function))
-            bp_model_note(model, "--%s '%s': no such function was called", kinds[i].word, value);
+            bp_analysis_note(analysis, "--%s '%s': no such function was called", kinds[i].word,
+                             value);
 }
 
-static void check_each(struct bp_model *model, const char *list, const char *separators,
+static void check_each(struct bp_analysis *analysis, const char *list, const char *separators,
                        const char *option) {
     while (*list) {
-        char pattern[LONGEST];
         size_t length = strcspn(list, separators);
-        snprintf(pattern, sizeof(pattern), "%.*s", (int)length, list);
+        char *pattern = bp_make_text("%.*s", (int)length, list);
+        char *where = bp_make_text("%.*s", (int)strcspn(pattern, ":"), pattern);
         if (length > 0 && option && strcmp(pattern, "libdsl*") != 0)
-            check_function(model, option, pattern);
+            check_function(analysis, option, pattern, where);
         else if (length > 0 && !option)
-            check_rule(model, pattern);
+            check_rule(analysis, pattern);
+        free(where);
+        free(pattern);
         list += length;
         list += strspn(list, separators);
     }
@@ -138,40 +134,45 @@ static void check_each(struct bp_model *model, const char *list, const char *sep
 
 /* The stand-in device is reached through a libcudart of its own; or by its driver alone, and then
  * it was at work. */
-static void check_device(struct bp_model *model) {
+static void check_device(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const char *device = bp_model_variable(model, "BATTPROF_SIM");
-    if (!*device || model->device_count > 0 || find_library(model, "libcudart.so*"))
+    if (!*device || model->cuda.device_count > 0 || find_library(model, "libcudart.so*"))
         return;
     if (find_library(model, "libcuda.so*"))
-        bp_model_note(model,
-                      "--device sim:%s was not used: the program's CUDA runtime is linked "
-                      "statically; build it with nvcc -cudart shared",
-                      device);
+        bp_analysis_note(analysis,
+                         "--device sim:%s was not used: the program's CUDA runtime is linked "
+                         "statically; build it with nvcc -cudart shared",
+                         device);
     else
-        bp_model_note(model, "--device sim:%s was not used: no process loaded libcudart.so",
-                      device);
+        bp_analysis_note(analysis, "--device sim:%s was not used: no process loaded libcudart.so",
+                         device);
 }
 
 /* Its functions are hooked as soon as it is loaded, unless nobody wants to know. */
-static void check_cuda(struct bp_model *model) {
+static void check_cuda(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     const char *library = find_library(model, "libcudart.so*");
     library = library ? library : find_library(model, "libcuda.so*");
     for (uint32_t i = 0; library && i < model->function_count; i++)
         if (model->functions[i].cuda)
             return;
     if (library)
-        bp_model_note(model,
-                      "%s was loaded, but CUDA is not recorded (--cuda=off): no copy is known, and "
-                      "what its calls took is the time of their callers",
-                      library);
+        bp_analysis_note(
+            analysis,
+            "%s was loaded, but CUDA is not recorded (--cuda=off): no copy is known, and "
+            "what its calls took is the time of their callers",
+            library);
 }
 
-void bp_model_note_patterns(struct bp_model *model) {
-    if (model->imported || model->process_count == 0)
+void bp_notes_patterns(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    if (model->run.imported || model->process_count == 0)
         return;
-    check_each(model, model->processes[0].profile->header.hooks, ", \t\n", "--hook");
-    check_each(model, bp_model_variable(model, "BATTPROF_COUNT"), ", \t\n", "--count");
-    check_each(model, bp_model_variable(model, "BATTPROF_TASKS"), ";", NULL);
-    check_device(model);
-    check_cuda(model);
+    check_each(analysis, model->processes[0].profile->header.hooks, ", \t\n", "--hook");
+    check_each(analysis, bp_model_variable(model, "BATTPROF_COUNT"), ", \t\n", "--count");
+    check_each(analysis, bp_model_variable(model, "BATTPROF_LINES"), ", \t\n", "--lines");
+    check_each(analysis, bp_model_variable(model, "BATTPROF_TASKS"), ";", NULL);
+    check_device(analysis);
+    check_cuda(analysis);
 }

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
+#include "tools/analyze/note/note.h"
+#include "tools/base/keys.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
 
 #define MOST_MODULES 3
 /* Of the time that samples found in the program's modules: less is not worth naming. */
@@ -36,7 +38,7 @@ static int compare_modules(const void *a, const void *b) {
 
 /* The program's own modules by the time that samples found in them: a new array. */
 static struct module *sum_modules(const struct bp_model *model, uint32_t *count) {
-    struct bp_table table = {0};
+    struct bp_keys table = {0};
     struct module *modules = bp_alloc(model->part_count + 1, sizeof(*modules));
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct bp_part *part = &model->parts[i];
@@ -44,37 +46,35 @@ static struct module *sum_modules(const struct bp_model *model, uint32_t *count)
         if (part->kind != BP_PART_SAMPLED || !is_own_module(function) ||
             strcmp(function->name, "<module>") == 0)
             continue;
-        uint32_t at = bp_table_put(&table, function->module, strlen(function->module));
+        uint32_t at = bp_keys_put(&table, function->module, strlen(function->module));
         modules[at].name = function->module;
         modules[at].s += part->self_s;
     }
     *count = table.count;
-    bp_table_fini(&table);
+    bp_keys_fini(&table);
     qsort(modules, *count, sizeof(*modules), compare_modules);
     return modules;
 }
 
-static void propose(struct bp_model *model, char *text, size_t size) {
+/* " --python MODULE" for each that is worth it: a new text. */
+static char *propose(const struct bp_model *model) {
+    struct bp_text text = {0};
     uint32_t count;
     struct module *modules = sum_modules(model, &count);
     double sum_s = 0;
-    size_t length = 0;
     for (uint32_t i = 0; i < count; i++)
         sum_s += modules[i].s;
     for (uint32_t i = 0; i < count && i < MOST_MODULES; i++) {
         if (modules[i].s < SMALLEST_PART * sum_s || !(modules[i].s > 0))
             break;
-        int more = snprintf(text + length, size - length, " --python %s", modules[i].name);
-        if (more < 0 || (size_t)more >= size - length)
-            break;
-        length += (size_t)more;
+        bp_text_add(&text, " --python %s", modules[i].name);
     }
-    text[length] = 0;
     free(modules);
+    return bp_text_take(&text);
 }
 
-bool bp_model_note_python(struct bp_model *model) {
-    char options[400];
+bool bp_notes_python(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     bool python = false;
     const char *wanted = bp_model_variable(model, "BATTPROF_PYTHON");
     for (uint32_t i = 0; i < model->function_count; i++) {
@@ -83,14 +83,16 @@ bool bp_model_note_python(struct bp_model *model) {
         if (function->category == BP_DSL && bp_function_used(function))
             return false;
     }
-    if (!python || model->imported || strcmp(wanted, "none") == 0)
+    if (!python || model->wall.category_s[BP_DSL] > 0 || model->run.imported ||
+        strcmp(wanted, "none") == 0)
         return false;
-    propose(model, options, sizeof(options));
-    bp_model_note(model,
-                  "nothing is DSL: no function of a Python module %s was called (a module's own "
-                  "code is none); to measure %s: battprof run%s -- %s",
-                  *wanted ? wanted : "dsl",
-                  options[0] ? "where most of the program's own time was" : "another module",
-                  options[0] ? options : " --python GLOB", bp_model_again(model));
+    char *options = propose(model);
+    bp_analysis_note(analysis,
+                     "nothing is DSL: no function of a Python module %s was called (a module's own "
+                     "code is none); to measure %s: battprof run%s -- %s",
+                     *wanted ? wanted : "dsl",
+                     options[0] ? "where most of the program's own time was" : "another module",
+                     options[0] ? options : " --python GLOB", bp_model_again(model));
+    free(options);
     return true;
 }

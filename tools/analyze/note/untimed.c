@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/model_internal.h"
-#include "tools/page.h"
+#include "tools/analyze/note/note.h"
+#include "tools/base/page.h"
+#include "tools/base/text.h"
 
 struct untimed {
     uint32_t processes;
@@ -66,45 +67,44 @@ static const char *signal_name(int number) {
 }
 
 /* "process 12 was ended by SIGTERM" */
-static void describe(const struct bp_model_process *process, const struct untimed *sum, char *text,
-                     size_t size) {
+static void add_end(struct bp_text *text, const struct bp_model_process *process,
+                    const struct untimed *sum) {
     bool many = sum->processes > 1;
-    char who[32];
     if (many)
-        snprintf(who, sizeof(who), "%u processes", sum->processes);
+        bp_text_add(text, "%u processes", sum->processes);
     else
-        snprintf(who, sizeof(who), "process %d", sum->pid);
+        bp_text_add(text, "process %d", sum->pid);
     if (process->live)
-        snprintf(text, size, "%s %s still running,", who, many ? "are" : "is");
+        bp_text_add(text, " %s still running,", many ? "are" : "is");
     else if (process->profile->header.state == BP_EXECED)
-        snprintf(text, size, "%s became %s", who, many ? "other programs" : "another program");
+        bp_text_add(text, " became %s", many ? "other programs" : "another program");
     else if (process->signal)
-        snprintf(text, size, "%s %s ended by %s", who, many ? "were" : "was",
-                 signal_name(process->signal));
+        bp_text_add(text, " %s ended by %s", many ? "were" : "was", signal_name(process->signal));
     else
-        snprintf(text, size, "%s ended without a word", who);
+        bp_text_add(text, " ended without a word");
 }
 
-static void note(struct bp_model *model, const struct bp_model_process *process,
+static void note(struct bp_analysis *analysis, const struct bp_model_process *process,
                  const struct untimed *sum) {
-    char end[160];
-    char copies[96] = "";
-    char counts[2][32];
-    describe(process, sum, end, sizeof(end));
+    struct bp_text text = {0};
     if (sum->without)
-        snprintf(copies, sizeof(copies),
-                 "%s of %s copies have no device time: ", bp_page_count(sum->without, counts[0]),
-                 bp_page_count(sum->copies, counts[1]));
-    if (is_cut(process))
-        bp_model_note(model,
-                      "%s%s %.2g s after the last device records; what CUDA calls took since then "
-                      "is not divided",
-                      copies, end, sum->behind_s);
-    else
-        bp_model_note(model, "%sno record of them came", copies);
+        bp_text_add(&text, "%s of %s copies have no device time: ", BP_COUNT(sum->without),
+                    BP_COUNT(sum->copies));
+    if (is_cut(process)) {
+        add_end(&text, process, sum);
+        bp_text_add(&text,
+                    " %.2g s after the last device records; what CUDA calls took since then is not "
+                    "divided",
+                    sum->behind_s);
+    } else {
+        bp_text_add(&text, "no record of them came");
+    }
+    bp_analysis_note(analysis, "%s", bp_text_get(&text));
+    bp_text_fini(&text);
 }
 
-void bp_model_note_untimed(struct bp_model *model, const struct bp_model_process *process) {
+void bp_notes_untimed(struct bp_analysis *analysis, const struct bp_model_process *process) {
+    const struct bp_model *model = analysis->model;
     struct untimed sum = {0};
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *other = &model->processes[i];
@@ -115,5 +115,5 @@ void bp_model_note_untimed(struct bp_model *model, const struct bp_model_process
         add(&sum, other);
     }
     if (sum.processes)
-        note(model, process, &sum);
+        note(analysis, process, &sum);
 }

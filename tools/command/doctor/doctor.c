@@ -3,14 +3,18 @@
  * `battprof doctor`: what this machine has, what works because of it, and how to fix what does not.
  * Exit status 1 only if profiling cannot work at all.
  */
-#include "tools/doctor.h"
+#include "tools/command/doctor/doctor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "tools/commands.h"
-#include "tools/text.h"
-#include "tools/wrap.h"
+#include "tools/base/build_id.h"
+#include "tools/base/text.h"
+#include "tools/base/wrap.h"
+#include "tools/command/commands.h"
 
 struct settings {
     struct bp_words tasks;
@@ -68,7 +72,7 @@ static const struct {
 void bp_finding_set(struct bp_finding *finding, enum bp_mark mark, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(finding->text, sizeof finding->text, format, args);
+    bp_text_add_list(&finding->text, format, args);
     va_end(args);
     finding->mark = mark;
 }
@@ -76,18 +80,23 @@ void bp_finding_set(struct bp_finding *finding, enum bp_mark mark, const char *f
 void bp_finding_cure(struct bp_finding *finding, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(finding->cure, sizeof finding->cure, format, args);
+    bp_text_add_list(&finding->cure, format, args);
     va_end(args);
+}
+
+static void finding_fini(struct bp_finding *finding) {
+    bp_text_fini(&finding->text);
+    bp_text_fini(&finding->cure);
 }
 
 static void print_finding(const char *name, const struct bp_finding *finding) {
     static const char *const marks[] = {[BP_GOOD] = "ok", [BP_ABSENT] = "--", [BP_BAD] = "!!"};
     int column = printf("%s  %-13s ", marks[finding->mark], name);
-    bp_wrap_print(finding->text, column, column, stdout);
-    if (!finding->cure[0])
-        return;
-    printf("%*s", column, "");
-    bp_wrap_print(finding->cure, column + printf("-> ") - 1, column + 3, stdout);
+    bp_wrap_print(bp_text_get(&finding->text), column, column, stdout);
+    if (finding->cure.length) {
+        printf("%*s", column, "");
+        bp_wrap_print(finding->cure.data, column + printf("-> ") - 1, column + 3, stdout);
+    }
 }
 
 /* Tasks that run looks for by itself: said only where the program has such a function. */
@@ -95,39 +104,41 @@ static const char *const usual[] = {"batt", "check_batt", "run_one"};
 
 static int examine_task(const char *rule, const struct bp_probe *probe, char **command,
                         bool asked) {
-    struct bp_finding finding = {BP_GOOD, "", ""};
-    char name[80];
+    struct bp_finding finding = {0};
     bp_doctor_task(rule, probe, command, &finding);
-    if (!asked && finding.mark == BP_ABSENT)
-        return 0;
-    snprintf(name, sizeof name, "task %s", rule);
-    print_finding(name, &finding);
+    char *name = bp_make_text("task %s", rule);
+    if (asked || finding.mark != BP_ABSENT)
+        print_finding(name, &finding);
+    free(name);
+    finding_fini(&finding);
     return finding.mark == BP_BAD;
 }
 
 /* How much of the command cannot be profiled as one would expect; -1: nothing of it can. */
 static int examine_command(const struct bp_words *tasks, char **command) {
-    struct bp_finding finding = {BP_GOOD, "", ""};
+    struct bp_finding finding = {0};
     struct bp_probe probe;
     int bad = 0;
     bp_probe_command(command[0], &probe);
     bp_doctor_program(&probe, &finding);
     print_finding("program", &finding);
-    if (finding.mark == BP_BAD)
-        return -1;
-    for (size_t i = 0; i < tasks->count; i++)
+    finding_fini(&finding);
+    bool fine = finding.mark != BP_BAD;
+    for (size_t i = 0; fine && i < tasks->count; i++)
         bad += examine_task(tasks->word[i], &probe, command, true);
-    for (size_t i = 0; tasks->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
+    for (size_t i = 0; fine && tasks->count == 0 && i < sizeof usual / sizeof usual[0]; i++)
         bad += examine_task(usual[i], &probe, command, false);
-    return bad;
+    bp_probe_fini(&probe);
+    return fine ? bad : -1;
 }
 
 static int run_checks(int *fatal) {
     int bad = 0;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        struct bp_finding finding = {BP_GOOD, "", ""};
+        struct bp_finding finding = {0};
         checks[i].check(&finding);
         print_finding(checks[i].name, &finding);
+        finding_fini(&finding);
         fflush(stdout);
         bad += finding.mark == BP_BAD;
         *fatal += finding.mark == BP_BAD && checks[i].needed;
@@ -135,12 +146,26 @@ static int run_checks(int *fatal) {
     return bad;
 }
 
+static int examine_variables(void) {
+    struct bp_variable_match match;
+    int bad = 0;
+    for (char **text = environ; *text; text++) {
+        struct bp_finding finding = {0};
+        if (!bp_variable_match(*text, &match))
+            continue;
+        bp_doctor_variable(*text + strcspn(*text, "=") + 1, &match, &finding);
+        print_finding(match.name, &finding);
+        finding_fini(&finding);
+        bad += finding.mark == BP_BAD;
+    }
+    return bad;
+}
+
 static void print_next(int bad, char **command) {
-    char text[1024] = "COMMAND";
-    if (*command)
-        bp_quote_words(text, sizeof text, command);
+    char *text = bp_quote_words(command);
     printf("\nProfiling works%s. Next: battprof run -- %s\n",
-           bad ? ", apart from what is marked !!" : "", text);
+           bad ? ", apart from what is marked !!" : "", *text ? text : "COMMAND");
+    free(text);
 }
 
 int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
@@ -153,8 +178,10 @@ int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
                      settings.tasks.word[0]);
         return BP_USAGE;
     }
-    printf("battprof " BP_VERSION "\n\n");
-    int bad = run_checks(&fatal);
+    char *version = bp_version();
+    printf("battprof %s\n\n", version);
+    free(version);
+    int bad = run_checks(&fatal) + examine_variables();
     int of_command = first < argc ? examine_command(&settings.tasks, argv + first) : 0;
     if (fatal)
         printf("\nProfiling cannot work here until what is marked !! is fixed.\n");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the machine is: CPU, kernel, C library, clock, and which of the usual profiling interfaces
+ * What the machine is: CPU, kernel, clock, and which of the usual profiling interfaces
  * it forbids. We need none of those; that is said too, because people look for it.
  */
 #include <errno.h>
-#include <gnu/libc-version.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,42 +18,42 @@
 #include <unistd.h>
 
 #include "profile/clock.h"
-#include "tools/doctor.h"
+#include "tools/base/memory.h"
+#include "tools/command/doctor/doctor.h"
 
 #define ARCH_SHSTK_STATUS 0x5005 /* asm/prctl.h of Linux 6.6; not in older headers */
-#define NEEDED_GLIBC 31          /* 2.31: Debian 11, Ubuntu 20.04 */
 #define SAMPLED_S 0.05           /* of CPU time, to see how often samples come */
 
-/* The rest of the line "key<blanks>:<blanks>value"; false if there is none. */
-static int read_value(const char *path, const char *key, char *value, size_t size) {
-    char line[4096];
+/* The rest of the line "key<blanks>:<blanks>value", or `missing` if there is none: a new text. */
+static char *read_value(const char *path, const char *key, const char *missing) {
     FILE *file = fopen(path, "re");
-    int found = 0;
-    while (file && !found && fgets(line, sizeof line, file)) {
+    char *line = NULL, *value = NULL;
+    size_t size = 0;
+    while (file && !value && getline(&line, &size, file) >= 0) {
         char *colon = strchr(line, ':');
         if (!colon || strncmp(line, key, strlen(key)))
             continue;
         colon += 1 + strspn(colon + 1, " \t");
         colon[strcspn(colon, "\n")] = 0;
-        snprintf(value, size, "%s", colon);
-        found = 1;
+        value = bp_copy_text(colon);
     }
+    free(line);
     if (file)
         fclose(file);
-    return found;
+    return value ? value : bp_copy_text(missing);
 }
 
 void bp_doctor_architecture(struct bp_finding *finding) {
 #ifdef __x86_64__
-    char model[128] = "x86-64";
     uint32_t a = 1, b, c, d;
     __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-    read_value("/proc/cpuinfo", "model name", model, sizeof model);
+    char *model = read_value("/proc/cpuinfo", "model name", "x86-64");
     if (c >> 13 & 1)
         bp_finding_set(finding, BP_GOOD, "x86-64, %s, %ld CPUs", model,
                        sysconf(_SC_NPROCESSORS_ONLN));
     else
         bp_finding_set(finding, BP_BAD, "%s has no cmpxchg16b, which the wall page needs", model);
+    free(model);
 #else
     bp_finding_set(finding, BP_BAD, "not x86-64: the library loads and stays out of the way");
     bp_finding_cure(finding, "profile on an x86-64 machine");
@@ -66,18 +65,6 @@ void bp_doctor_kernel(struct bp_finding *finding) {
     uname(&name);
     bp_finding_set(finding, BP_GOOD, "%s %s; no module, no setting needed", name.sysname,
                    name.release);
-}
-
-void bp_doctor_glibc(struct bp_finding *finding) {
-    const char *version = gnu_get_libc_version();
-    int major = 0, minor = 0;
-    sscanf(version, "%d.%d", &major, &minor);
-    if (major > 2 || (major == 2 && minor >= NEEDED_GLIBC)) {
-        bp_finding_set(finding, BP_GOOD, "%s (2.%d or newer needed)", version, NEEDED_GLIBC);
-        return;
-    }
-    bp_finding_set(finding, BP_BAD, "%s is older than 2.%d", version, NEEDED_GLIBC);
-    bp_finding_cure(finding, "build libbattprof.so on this machine");
 }
 
 void bp_doctor_clock(struct bp_finding *finding) {
@@ -98,10 +85,11 @@ void bp_doctor_clock(struct bp_finding *finding) {
 }
 
 void bp_doctor_shadow_stack(struct bp_finding *finding) {
-    char flags[4096] = "";
     unsigned long features = 0;
-    read_value("/proc/cpuinfo", "flags", flags, sizeof flags);
-    if (!strstr(flags, " user_shstk")) {
+    char *flags = read_value("/proc/cpuinfo", "flags", "");
+    bool has = strstr(flags, " user_shstk");
+    free(flags);
+    if (!has) {
         bp_finding_set(finding, BP_ABSENT, "the CPU or kernel has none for programs");
         return;
     }
@@ -133,9 +121,9 @@ void bp_doctor_container(struct bp_finding *finding) {
                        : access("/run/.containerenv", F_OK) == 0 ? "Podman"
                        : getenv("container")                     ? getenv("container")
                                                                  : NULL;
-    char filter[16] = "0";
-    read_value("/proc/self/status", "Seccomp", filter, sizeof filter);
+    char *filter = read_value("/proc/self/status", "Seccomp", "0");
     const char *seccomp = atoi(filter) ? "a seccomp filter is on" : "no seccomp filter";
+    free(filter);
     if (kind)
         bp_finding_set(finding, BP_GOOD, "%s, %s: profiling works in it", kind, seccomp);
     else

@@ -2,81 +2,84 @@
  *
  * Python and CUDA. Nothing here is needed to profile native programs.
  */
-#include <dlfcn.h>
-#include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/doctor.h"
-#include "tools/elf_probe.h"
+#include "tools/base/paths.h"
+#include "tools/base/text.h"
+#include "tools/command/doctor/doctor.h"
+#include "tools/command/doctor/driver.h"
 
-static int python_version(const char *path, char *version, int size) {
-    char command[PATH_MAX + 32];
-    if (strchr(path, '\''))
-        return -1;
-    snprintf(command, sizeof command, "'%s' --version 2>&1", path);
-    FILE *pipe = popen(command, "re");
-    int failed = !pipe || !fgets(version, size, pipe) || strncmp(version, "Python ", 7);
-    if (pipe)
-        failed |= pclose(pipe) != 0;
-    if (failed)
-        return -1;
-    version[strcspn(version, "\n")] = 0;
-    memmove(version, version + 7, strlen(version + 7) + 1);
-    return 0;
+/* A new text; NULL if it says none. */
+static char *python_version(const char *path) {
+    char *text = bp_doctor_read((const char *const[]){path, "--version", NULL}, true);
+    bool python = text && strncmp(text, "Python ", 7) == 0;
+    char *version = python ? bp_make_text("%.*s", (int)strcspn(text + 7, "\n"), text + 7) : NULL;
+    free(text);
+    return version;
+}
+
+/* False if it is none. */
+static bool judge_python(const struct bp_probe *probe, struct bp_finding *finding) {
+    const char *path = bp_text_get(&probe->path);
+    char *version = probe->kind == BP_PROBE_NOT_FOUND ? NULL : python_version(path);
+    if (!version)
+        return false;
+    if (probe->kind == BP_PROBE_FINE) {
+        bp_finding_set(finding, BP_GOOD,
+                       "%s, %s: functions of the module dsl are counted on 3.8 to 3.13 "
+                       "(run --python for others)",
+                       version, path);
+    } else {
+        bp_finding_set(finding, BP_BAD, "%s %s", path, bp_probe_reason(probe->kind));
+        bp_finding_cure(finding, "use a Python that is dynamically linked, without setuid");
+    }
+    free(version);
+    return true;
 }
 
 void bp_doctor_python(struct bp_finding *finding) {
     static const char *const names[] = {"python3", "python"};
-    struct bp_probe probe;
-    char version[64];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    bool found = false;
+    for (size_t i = 0; !found && i < sizeof names / sizeof names[0]; i++) {
+        struct bp_probe probe;
         bp_probe_command(names[i], &probe);
-        if (probe.kind == BP_PROBE_NOT_FOUND || python_version(probe.path, version, sizeof version))
-            continue;
-        if (probe.kind == BP_PROBE_FINE) {
-            bp_finding_set(finding, BP_GOOD,
-                           "%s, %.200s: functions of the module dsl are counted on 3.8 to 3.13 "
-                           "(run --python for others)",
-                           version, probe.path);
-            return;
-        }
-        bp_finding_set(finding, BP_BAD, "%.200s %s", probe.path, bp_probe_reason(probe.kind));
-        bp_finding_cure(finding, "use a Python that is dynamically linked, without setuid");
-        return;
+        found = judge_python(&probe, finding);
+        bp_probe_fini(&probe);
     }
-    bp_finding_set(finding, BP_ABSENT, "no python3 in PATH");
+    if (!found)
+        bp_finding_set(finding, BP_ABSENT, "no python3 in PATH");
 }
 
 void bp_doctor_cuda_driver(struct bp_finding *finding) {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    int version = 0, devices = 0, failed = 1;
-    if (!driver) {
+    struct bp_driver driver;
+    bp_driver_ask(&driver);
+    switch (driver.state) {
+    case BP_DRIVER_ABSENT:
         bp_finding_set(finding, BP_ABSENT,
-                       "no libcuda.so.1: no GPU can be used here; run --device sim:t4 has a "
-                       "stand-in");
-        return;
+                       "no libcuda.so.1: no GPU can be used here; run --device sim:t4 simulates "
+                       "one");
+        break;
+    case BP_DRIVER_UNKNOWN:
+        bp_finding_set(finding, BP_ABSENT, "unknown: no program that uses glibc can be run here");
+        break;
+    default:
+        bp_finding_set(finding, driver.state == BP_DRIVER_FINE ? BP_GOOD : BP_BAD,
+                       "for CUDA %d.%d, %d device%s", driver.version / 1000,
+                       driver.version % 1000 / 10, driver.devices, driver.devices == 1 ? "" : "s");
     }
-    int (*get_version)(int *) = (int (*)(int *))dlsym(driver, "cuDriverGetVersion");
-    int (*init)(unsigned) = (int (*)(unsigned))dlsym(driver, "cuInit");
-    int (*count)(int *) = (int (*)(int *))dlsym(driver, "cuDeviceGetCount");
-    if (get_version && init && count)
-        failed = get_version(&version) | init(0) | count(&devices);
-    bp_finding_set(finding, failed ? BP_BAD : BP_GOOD, "for CUDA %d.%d, %d device%s",
-                   version / 1000, version % 1000 / 10, devices, devices == 1 ? "" : "s");
-    if (failed)
+    if (driver.state == BP_DRIVER_FAILED)
         bp_finding_cure(finding, "the driver does not start; nvidia-smi says why");
 }
 
 /* Appends the matches of `prefix``pattern`; prefix NULL (an unset variable) matches nothing. */
-static void search(const char *prefix, const char *pattern, glob_t *found) {
-    char path[PATH_MAX + 128];
+static void search(const char *prefix, const char *pattern, struct bp_paths *found) {
     if (!prefix || !prefix[0])
         return;
-    snprintf(path, sizeof path, "%s%s", prefix, pattern);
-    glob(path, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
+    char *path = bp_make_text("%s%s", prefix, pattern);
+    bp_paths_add(found, path);
+    free(path);
 }
 
 /* The places where the collector looks, in its order (design, 4). */
@@ -85,12 +88,12 @@ void bp_doctor_cupti(struct bp_finding *finding) {
     static const char toolkit[] = "/extras/CUPTI/lib64/libcupti.so*";
     const char *const prefixes[] = {getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), "/usr/local",
                                     "/usr"};
-    glob_t found = {0};
-    char user[PATH_MAX];
+    struct bp_paths found = {0};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         search(prefixes[i], wheel, &found);
-    snprintf(user, sizeof user, "%s/.local", getenv("HOME") ? getenv("HOME") : "");
+    char *user = bp_make_text("%s/.local", getenv("HOME") ? getenv("HOME") : "");
     search(user, wheel, &found);
+    free(user);
     const char *const toolkits[] = {getenv("CUDA_HOME"), "/usr/local/cuda"};
     for (size_t i = 0; i < sizeof toolkits / sizeof toolkits[0]; i++) {
         search(toolkits[i], toolkit, &found);
@@ -98,12 +101,12 @@ void bp_doctor_cupti(struct bp_finding *finding) {
     }
     search(getenv("CONDA_PREFIX"), "/lib/libcupti.so*", &found);
     search("/usr", "/lib/x86_64-linux-gnu/libcupti.so*", &found);
-    if (found.gl_pathc) {
-        bp_finding_set(finding, BP_GOOD, "%.400s: copies and kernels are timed on the device",
-                       found.gl_pathv[0]);
+    if (found.count) {
+        bp_finding_set(finding, BP_GOOD, "%s: copies and kernels are timed on the device",
+                       found.path[0]);
     } else {
         bp_finding_set(finding, BP_ABSENT, "no libcupti: no device times");
         bp_finding_cure(finding, "only with a GPU: pip install nvidia-cuda-cupti-cu12");
     }
-    globfree(&found);
+    bp_paths_fini(&found);
 }

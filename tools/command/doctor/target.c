@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "profile/format.h"
-#include "tools/doctor.h"
-#include "tools/elf_probe.h"
-#include "tools/library.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/command/doctor/doctor.h"
+#include "tools/run/library.h"
+#include "tools/symbols/elf_probe.h"
 
 #define SUBJECT "/bin/true"
 
@@ -31,18 +33,35 @@ static const struct {
     {0x2fc12fc1, "zfs"},   {0xef53, "ext4"},    {0xff534d42, "cifs"},      {0x01021997, "9p"},
 };
 
+static void describe_library(const struct bp_library *library, struct bp_finding *finding) {
+    static const char *const places[] = {
+        [BP_LIBRARY_WISHED] = ", which BATTPROF_LIB names",
+        [BP_LIBRARY_FOUND] = "",
+        [BP_LIBRARY_CACHED] = ", unpacked from this command",
+    };
+    if (library->place == BP_LIBRARY_HELD)
+        bp_finding_set(finding, BP_GOOD, "in memory, from this command, for each run anew: %s",
+                       library->refused);
+    else
+        bp_finding_set(finding, BP_GOOD, "%s%s", library->path, places[library->place]);
+}
+
 void bp_doctor_library(struct bp_finding *finding) {
     struct bp_error error = {0};
-    char path[PATH_MAX], loader[PATH_MAX];
-    if (bp_library_find(path, &error)) {
+    struct bp_text loader = {0};
+    struct bp_library library;
+    if (bp_library_open(&library, &error)) {
         bp_finding_set(finding, BP_BAD, "%s", error.text);
+        bp_error_fini(&error);
         return;
     }
-    enum bp_probe_kind kind = bp_probe_elf(path, loader);
+    enum bp_probe_kind kind = bp_probe_elf(library.path, &loader);
     if (kind != BP_PROBE_FINE && kind != BP_PROBE_STATIC) /* a library names no loader */
-        bp_finding_set(finding, BP_BAD, "%s %s", path, bp_probe_reason(kind));
+        bp_finding_set(finding, BP_BAD, "%s %s", library.path, bp_probe_reason(kind));
     else
-        bp_finding_set(finding, BP_GOOD, "%.400s", path);
+        describe_library(&library, finding);
+    bp_text_fini(&loader);
+    bp_library_close(&library);
 }
 
 static double now(void) {
@@ -93,34 +112,32 @@ static int collect(const char *directory) {
     return found;
 }
 
-static void read_first_line(const char *path, char *line, int size) {
+/* A new text. */
+static char *read_first_line(const char *path) {
     FILE *file = fopen(path, "re");
-    line[0] = 0;
-    if (file && !fgets(line, size, file))
-        line[0] = 0;
+    char *line = NULL;
+    size_t size = 0;
+    if (!file || getline(&line, &size, file) < 0) {
+        free(line);
+        line = bp_copy_text("");
+    }
     if (file)
         fclose(file);
     line[strcspn(line, "\n")] = 0;
+    return line;
 }
 
-void bp_doctor_preload(struct bp_finding *finding) {
-    struct bp_error error = {0};
-    char library[PATH_MAX], directory[] = "/tmp/battprof-doctor-XXXXXX", log[64], line[256];
-    if (bp_library_find(library, &error) || bp_library_avoid_blanks(library, &error)) {
-        bp_finding_set(finding, BP_BAD, "not tried: there is no library");
-        return;
-    }
+static void try_library(const char *library, struct bp_finding *finding) {
+    char directory[] = "/tmp/battprof-doctor-XXXXXX";
     if (!mkdtemp(directory)) {
         bp_finding_set(finding, BP_BAD, "not tried: /tmp: %s", strerror(errno));
-        bp_library_unlink(library);
         return;
     }
-    snprintf(log, sizeof log, "%s/log", directory);
+    char *log = bp_make_text("%s/log", directory);
     double bare = run_subject(NULL, directory, log);
     double seconds = run_subject(library, directory, log);
-    read_first_line(log, line, sizeof line);
+    char *line = read_first_line(log);
     int found = collect(directory);
-    bp_library_unlink(library);
     if (found && seconds >= 0)
         bp_finding_set(finding, BP_GOOD,
                        SUBJECT " ran under it and left a profile: %.1f ms, "
@@ -132,6 +149,26 @@ void bp_doctor_preload(struct bp_finding *finding) {
                        line);
     if (finding->mark == BP_BAD)
         bp_finding_cure(finding, "rebuild libbattprof.so on this machine: tools/demo");
+    free(log);
+    free(line);
+}
+
+void bp_doctor_preload(struct bp_finding *finding) {
+    struct bp_error error = {0};
+    struct bp_library library;
+    struct bp_probe probe;
+    bp_probe_command(SUBJECT, &probe);
+    if (probe.kind != BP_PROBE_FINE)
+        bp_finding_set(finding, BP_ABSENT, "not tried: " SUBJECT " %s",
+                       bp_probe_reason(probe.kind));
+    else if (bp_library_open(&library, &error))
+        bp_finding_set(finding, BP_BAD, "not tried: there is no library");
+    else {
+        try_library(bp_library_get(&library), finding);
+        bp_library_close(&library);
+    }
+    bp_probe_fini(&probe);
+    bp_error_fini(&error);
 }
 
 /* A profile is a file mapped MAP_SHARED: what is stored must be in the file. */

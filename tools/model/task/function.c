@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/model_task_internal.h"
+#include "tools/base/memory.h"
+#include "tools/model/internal.h"
+#include "tools/model/task/internal.h"
 
 /* The detail of a node; `count` if it did not grow. */
 static uint32_t find_node(const struct bp_task_growth *growth, uint32_t node) {
@@ -32,12 +32,13 @@ static void subtract(struct bp_task_growth *growth, uint32_t detail, double cost
     growth->overhead_s += cost_s;
 }
 
-static void subtract_costs(struct bp_task_growth *growth, const struct bp_profile *profile,
-                           const struct bp_profile_thread *thread, double tick_s) {
+static void subtract_costs(struct bp_task_growth *growth, const struct bp_model_process *process,
+                           const struct bp_profile_thread *thread) {
+    double tick_s = process->tick_s;
     for (uint32_t i = 0; i < growth->count; i++) {
         const struct bp_node *node = &thread->nodes[growth->nodes[i].node];
         double calls = growth->nodes[i].calls;
-        struct bp_call_cost cost = bp_model_call_cost(profile, node->func);
+        struct bp_call_overhead cost = bp_model_call_overhead(process, node->func);
         bool has_caller = growth->nodes[i].node > 0 && node->inner == 0;
         uint32_t caller = has_caller ? find_node(growth, node->parent) : i;
         subtract(growth, i, calls * cost.inside * tick_s);
@@ -66,12 +67,12 @@ void bp_task_growth_init(struct bp_task_growth *growth, const struct bp_model *m
     *growth = (struct bp_task_growth){0};
     if (task->thread == BP_NO_THREAD || !(from->flags & BP_TASK_DETAILED))
         return;
-    growth->nodes = profile->task_nodes + from->first_detail;
     growth->count = from->detail_count;
+    growth->nodes = growth->count ? &profile->task_nodes[from->first_detail] : NULL;
     growth->self_s = bp_alloc(growth->count, sizeof(*growth->self_s));
     for (uint32_t i = 0; i < growth->count; i++)
         growth->self_s[i] = (double)growth->nodes[i].self * process->tick_s;
-    subtract_costs(growth, profile, model->thread_list[task->thread].source, process->tick_s);
+    subtract_costs(growth, process, model->threads[task->thread].source);
     fit(growth, &model->work->threads[task->thread]);
 }
 
@@ -90,11 +91,11 @@ static struct bp_task_function *find_row(struct rows *rows, uint32_t function) {
     struct bp_model *model = rows->model;
     if (rows->row[function] <= rows->first) {
         struct bp_task_function *fresh =
-            BP_APPEND(model->task_functions, model->task_function_count);
+            BP_APPEND(model->tasks.functions, model->tasks.function_count);
         fresh->function = function;
-        rows->row[function] = model->task_function_count;
+        rows->row[function] = model->tasks.function_count;
     }
-    return &model->task_functions[rows->row[function] - 1];
+    return &model->tasks.functions[rows->row[function] - 1];
 }
 
 /* Calls of CUDA, as their records divide them. */
@@ -149,25 +150,66 @@ static int compare_rows(const void *a, const void *b) {
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
-static void add_task(struct rows *rows, struct bp_model_task *task,
-                     const struct bp_task_source *source) {
+static uint32_t call_of(const struct bp_model *model, const struct bp_task_source *source) {
+    return model->processes[source->process].profile->tasks[source->item].node;
+}
+
+/* A function is open once in a context: what a node grew by is time of all functions above it, up
+ * to the task's own call. */
+static void add_totals(struct rows *rows, const struct bp_model_task *task, uint32_t call,
+                       const struct bp_task_growth *growth) {
+    const struct bp_thread_work *work = &rows->model->work->threads[task->thread];
+    const struct bp_profile_thread *source = rows->model->threads[task->thread].source;
+    for (uint32_t i = 0; i < growth->count; i++) {
+        uint32_t node = growth->nodes[i].node;
+        for (;;) {
+            find_row(rows, work->function[node])->total_s += growth->self_s[i];
+            if (node == call || node == 0)
+                break;
+            node = source->nodes[node].parent;
+        }
+    }
+}
+
+/* What was done for the task in other threads; its categories are added with its other figures. */
+static void add_joined(struct rows *rows, const struct bp_task_work *work, uint32_t number) {
     struct bp_model *model = rows->model;
+    for (uint32_t i = work->next[number]; i != BP_NO_TASK; i = work->next[i]) {
+        struct bp_model_task piece = model->tasks.list[i];
+        struct bp_task_growth growth;
+        struct cuda cuda = {0};
+        bp_task_growth_init(&growth, model, &work->sources[i], &piece);
+        add_growth(rows, &piece, &cuda, &growth);
+        if (growth.count)
+            add_totals(rows, &piece, call_of(model, &work->sources[i]), &growth);
+        bp_task_growth_fini(&growth);
+    }
+}
+
+static void add_task(struct rows *rows, const struct bp_task_work *work, uint32_t number) {
+    struct bp_model *model = rows->model;
+    struct bp_model_task *task = &model->tasks.list[number];
+    const struct bp_task_source *source = &work->sources[number];
     struct bp_task_growth growth;
     struct cuda cuda = {0};
-    rows->first = task->first_function = model->task_function_count;
+    rows->first = task->first_function = model->tasks.function_count;
     bp_task_growth_init(&growth, model, source, task);
     task->detailed = growth.count > 0;
     task->overhead_s = growth.overhead_s;
-    if (task->detailed)
+    if (task->detailed) {
         add_growth(rows, task, &cuda, &growth);
+        add_totals(rows, task, call_of(model, source), &growth);
+    }
     add_cuda(task, &cuda, &model->processes[source->process].profile->tasks[source->item]);
     bp_task_growth_fini(&growth);
-    task->function_count = model->task_function_count - rows->first;
+    if (task->parent == BP_NO_TASK)
+        add_joined(rows, work, number);
+    task->function_count = model->tasks.function_count - rows->first;
     if (task->function_count)
-        qsort(model->task_functions + rows->first, task->function_count,
-              sizeof(*model->task_functions), compare_rows);
-    for (uint32_t i = 0; task->parent == BP_NO_TASK && i < task->function_count; i++) {
-        const struct bp_task_function *row = &model->task_functions[rows->first + i];
+        qsort(model->tasks.functions + rows->first, task->function_count,
+              sizeof(*model->tasks.functions), compare_rows);
+    for (uint32_t i = 0; bp_task_counts(task) && i < task->function_count; i++) {
+        const struct bp_task_function *row = &model->tasks.functions[rows->first + i];
         model->functions[row->function].tasks++;
         model->functions[row->function].task_s += row->self_s;
     }
@@ -176,14 +218,14 @@ static void add_task(struct rows *rows, struct bp_model_task *task,
 /* What the outermost tasks have of each node, before it is fitted. */
 static void sum_growth(struct bp_model *model, const struct bp_task_work *work) {
     double **sums = bp_alloc(model->thread_count, sizeof(*sums));
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
         struct bp_task_growth growth;
-        if (task->parent != BP_NO_TASK || task->thread == BP_NO_THREAD)
+        if (!bp_task_is_outermost(task) || task->thread == BP_NO_THREAD)
             continue;
         double **sum = &sums[task->thread];
         if (!*sum)
-            *sum = bp_alloc(model->thread_list[task->thread].source->node_count, sizeof(**sum));
+            *sum = bp_alloc(model->threads[task->thread].source->node_count, sizeof(**sum));
         bp_task_growth_init(&growth, model, &work->sources[i], task);
         for (uint32_t k = 0; k < growth.count; k++)
             (*sum)[growth.nodes[k].node] += growth.self_s[k];
@@ -198,7 +240,7 @@ void bp_model_add_task_functions(struct bp_model *model, struct bp_task_work *wo
     struct rows rows = {.model = model};
     sum_growth(model, work);
     rows.row = bp_alloc(model->function_count, sizeof(*rows.row));
-    for (uint32_t i = 0; i < model->task_count; i++)
-        add_task(&rows, &model->tasks[i], &work->sources[i]);
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        add_task(&rows, work, i);
     free(rows.row);
 }

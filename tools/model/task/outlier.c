@@ -7,24 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/model_task_internal.h"
-#include "tools/statistics.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
+#include "tools/model/internal.h"
+#include "tools/model/task/internal.h"
 
 /* Failed tasks that took the longest time to within this part ran into a time limit. */
 #define SAME_TIME 0.02
 
 static bool counts(const struct bp_model_task *task) {
-    return task->parent == BP_NO_TASK && !task->dropped;
+    return bp_task_counts(task) && !task->dropped;
 }
 
 double *bp_task_durations(const struct bp_model *model, uint32_t *count) {
-    double *values = bp_alloc(model->task_count, sizeof(*values));
+    double *values = bp_alloc(model->tasks.count, sizeof(*values));
     *count = 0;
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (counts(&model->tasks[i]) && !model->tasks[i].unfinished)
-            values[(*count)++] = model->tasks[i].duration_s;
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        if (counts(&model->tasks.list[i]) && !model->tasks.list[i].unfinished)
+            values[(*count)++] = model->tasks.list[i].duration_s;
     bp_sort_values(values, *count);
     return values;
 }
@@ -47,21 +47,21 @@ static void set_distribution(struct bp_task_summary *summary, const double *valu
 static void mark_limited(struct bp_model *model) {
     double longest_s = 0;
     uint32_t alike = 0;
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (counts(&model->tasks[i]) && model->tasks[i].failed)
-            longest_s = fmax(longest_s, model->tasks[i].duration_s);
-    double least_s = fmax((1 - SAME_TIME) * longest_s, 2 * model->task_summary.median_s);
-    for (uint32_t i = 0; i < model->task_count; i++)
-        alike += counts(&model->tasks[i]) && model->tasks[i].failed &&
-                 model->tasks[i].duration_s >= least_s;
-    for (uint32_t i = 0; alike > 1 && i < model->task_count; i++) {
-        struct bp_model_task *task = &model->tasks[i];
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        if (counts(&model->tasks.list[i]) && model->tasks.list[i].failed)
+            longest_s = fmax(longest_s, model->tasks.list[i].duration_s);
+    double least_s = fmax((1 - SAME_TIME) * longest_s, 2 * model->tasks.summary.median_s);
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        alike += counts(&model->tasks.list[i]) && model->tasks.list[i].failed &&
+                 model->tasks.list[i].duration_s >= least_s;
+    for (uint32_t i = 0; alike > 1 && i < model->tasks.count; i++) {
+        struct bp_model_task *task = &model->tasks.list[i];
         task->limited = counts(task) && task->failed && task->duration_s >= least_s;
     }
 }
 
 static void count_task(struct bp_task_summary *summary, const struct bp_model_task *task) {
-    summary->dropped += task->dropped;
+    summary->dropped += task->dropped && !task->joined;
     if (!counts(task))
         return;
     summary->count++;
@@ -84,10 +84,10 @@ static uint32_t count_slots(const struct bp_model *model) {
     uint32_t count = 0;
     uint32_t most;
     for (int i = 0; i < 2; i++)
-        edges[i] = bp_alloc(model->task_count, sizeof(double));
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        if (task->parent != BP_NO_TASK)
+        edges[i] = bp_alloc(model->tasks.count, sizeof(double));
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!bp_task_counts(task))
             continue;
         edges[0][count] = task->start_s;
         edges[1][count++] = task->start_s + task->duration_s;
@@ -99,11 +99,11 @@ static uint32_t count_slots(const struct bp_model *model) {
 }
 
 void bp_model_summarise_tasks(struct bp_model *model) {
-    struct bp_task_summary *summary = &model->task_summary;
+    struct bp_task_summary *summary = &model->tasks.summary;
     struct bp_task_summary fresh = {.folded = summary->folded,
                                     .folded_s = summary->folded_s,
                                     .lost = summary->lost,
-                                    .outlier_k = model->task_wishes.outlier_k};
+                                    .outlier_k = model->tasks.wishes.outlier_k};
     uint32_t count;
     double *values = bp_task_durations(model, &count);
     if (!(fresh.outlier_k > 0))
@@ -113,8 +113,8 @@ void bp_model_summarise_tasks(struct bp_model *model) {
     free(values);
     *summary = fresh;
     mark_limited(model);
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        struct bp_model_task *task = &model->tasks[i];
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        struct bp_model_task *task = &model->tasks.list[i];
         if (!task->dropped)
             task->outlier = counts(task) && task->duration_s > fresh.outlier_limit_s;
         count_task(summary, task);

@@ -8,26 +8,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/model_internal.h"
-#include "tools/model_task_internal.h"
+#include "tools/base/memory.h"
+#include "tools/model/internal.h"
+#include "tools/model/task/internal.h"
 
-/* Per index in the file's threads the number in the model, BP_NO_THREAD where there is none: a new
- * array. */
-static uint32_t *map_threads(const struct bp_model *model, uint32_t process) {
+/* Per slot in the file the thread's number in the model, BP_NO_THREAD where there is none. A
+ * process that another thread than the first forked has that thread's slot and none before. */
+struct threads {
+    uint32_t *numbers;
+    uint32_t count;
+};
+
+static void threads_init(struct threads *threads, const struct bp_model *model, uint32_t process) {
     const struct bp_profile *profile = model->processes[process].profile;
-    uint32_t *map = bp_alloc((size_t)profile->threads_recorded + 1, sizeof(*map));
-    memset(map, 0xff, ((size_t)profile->threads_recorded + 1) * sizeof(*map));
-    for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
-        if (thread->process == process && thread->source->slot <= profile->threads_recorded)
-            map[thread->source->slot] = i;
-    }
-    return map;
+    *threads = (struct threads){0};
+    for (uint32_t i = 0; i < profile->thread_count; i++)
+        if (profile->threads[i].slot >= threads->count)
+            threads->count = profile->threads[i].slot + 1;
+    threads->numbers = bp_alloc(threads->count, sizeof(*threads->numbers));
+    memset(threads->numbers, 0xff, threads->count * sizeof(*threads->numbers));
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (model->threads[i].process == process)
+            threads->numbers[model->threads[i].source->slot] = i;
+}
+
+static uint32_t thread_at(const struct threads *threads, uint32_t slot) {
+    return slot < threads->count ? threads->numbers[slot] : BP_NO_THREAD;
 }
 
 bool bp_task_is_phase(const struct bp_task *item) {
     return item->flags & BP_TASK_PHASE && !(item->flags & BP_TASK_INPUT);
+}
+
+bool bp_task_is_range(const struct bp_task *item) {
+    return bp_task_is_phase(item) && item->func == BP_NO_FUNC;
+}
+
+const char *bp_task_phase_name(const struct bp_profile *profile, uint32_t item) {
+    const struct bp_task *from = &profile->tasks[item];
+    if (bp_task_is_range(from))
+        return bp_profile_string(profile, from->name);
+    return from->func == BP_NO_FUNC ? ""
+                                    : bp_profile_string(profile, profile->funcs[from->func].phase);
 }
 
 /* The innermost item around it that is a phase, or is a task. */
@@ -48,11 +70,11 @@ uint32_t bp_task_outer_phase(const struct bp_profile *profile, uint32_t item) {
 }
 
 static void describe(struct bp_model *model, struct bp_task_source *source,
-                     const uint32_t *functions, const uint32_t *threads) {
+                     const uint32_t *functions, const struct threads *threads) {
     const struct bp_model_process *process = &model->processes[source->process];
     const struct bp_profile *profile = process->profile;
     const struct bp_task *from = &profile->tasks[source->item];
-    struct bp_model_task *task = &model->tasks[model->task_count - 1];
+    struct bp_model_task *task = &model->tasks.list[model->tasks.count - 1];
     double tick_s = process->tick_s;
     uint64_t end = from->end > process->end ? process->end : from->end;
     *task = (struct bp_model_task){
@@ -60,7 +82,7 @@ static void describe(struct bp_model *model, struct bp_task_source *source,
         .name = bp_profile_string(profile, from->name),
         .function = from->func == BP_NO_FUNC ? BP_NO_FUNCTION : functions[from->func],
         .process = source->process,
-        .thread = from->thread <= profile->threads_recorded ? threads[from->thread] : BP_NO_THREAD,
+        .thread = thread_at(threads, from->thread),
         .parent = BP_NO_TASK,
         .start_s =
             process->start_s + (double)(int64_t)(from->start - profile->header.start) * tick_s,
@@ -75,7 +97,7 @@ static void describe(struct bp_model *model, struct bp_task_source *source,
     };
     /* Its part is written when it ends; until then it is what its thread usually has. */
     if (task->unfinished && from->part == 0 && task->thread != BP_NO_THREAD) {
-        const struct bp_model_thread *thread = &model->thread_list[task->thread];
+        const struct bp_model_thread *thread = &model->threads[task->thread];
         double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
         task->wall_s = fmax(task->duration_s - task->waiting_s, 0) * rate;
     }
@@ -107,18 +129,17 @@ static void add_process(struct bp_model *model, struct bp_task_work *work, uint3
         return;
     for (uint32_t i = 0; i < profile->task_count; i++)
         extend(&model->processes[number], &profile->tasks[i]);
-    uint32_t *functions = bp_model_map_functions(model, &model->processes[number]);
-    uint32_t *threads = map_threads(model, number);
+    struct threads threads;
+    threads_init(&threads, model, number);
     for (uint32_t i = 0; i < profile->task_count; i++) {
         if (profile->tasks[i].flags & BP_TASK_PHASE)
             continue;
-        struct bp_task_source *source = BP_PLACE(work->sources, model->task_count);
+        struct bp_task_source *source = BP_PLACE(work->sources, model->tasks.count);
         *source = (struct bp_task_source){number, i};
-        (void)BP_APPEND(model->tasks, model->task_count);
-        describe(model, source, functions, threads);
+        (void)BP_APPEND(model->tasks.list, model->tasks.count);
+        describe(model, source, model->processes[number].functions, &threads);
     }
-    free(functions);
-    free(threads);
+    free(threads.numbers);
 }
 
 struct order {
@@ -137,30 +158,30 @@ static int compare_start(const void *a, const void *b) {
 }
 
 static void sort_tasks(struct bp_model *model, struct bp_task_work *work) {
-    struct order *order = bp_alloc(model->task_count, sizeof(*order));
-    for (uint32_t i = 0; i < model->task_count; i++)
-        order[i] = (struct order){model->tasks[i], work->sources[i]};
-    qsort(order, model->task_count, sizeof(*order), compare_start);
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        model->tasks[i] = order[i].task;
+    struct order *order = bp_alloc(model->tasks.count, sizeof(*order));
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        order[i] = (struct order){model->tasks.list[i], work->sources[i]};
+    qsort(order, model->tasks.count, sizeof(*order), compare_start);
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        model->tasks.list[i] = order[i].task;
         work->sources[i] = order[i].source;
-        bp_table_put(&work->numbers, &work->sources[i], sizeof(work->sources[i]));
+        bp_keys_put(&work->numbers, &work->sources[i], sizeof(work->sources[i]));
     }
     free(order);
 }
 
 uint32_t bp_task_number(const struct bp_task_work *work, uint32_t process, uint32_t item) {
     struct bp_task_source source = {process, item};
-    return bp_table_get(&work->numbers, &source, sizeof(source));
+    return bp_keys_get(&work->numbers, &source, sizeof(source));
 }
 
 static void set_parents(struct bp_model *model, struct bp_task_work *work) {
-    for (uint32_t i = 0; i < model->task_count; i++) {
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
         const struct bp_task_source *source = &work->sources[i];
         const struct bp_profile *profile = model->processes[source->process].profile;
         uint32_t outer = bp_task_outer_task(profile, source->item);
         if (outer != BP_NO_TASK)
-            model->tasks[i].parent = bp_task_number(work, source->process, outer);
+            model->tasks.list[i].parent = bp_task_number(work, source->process, outer);
     }
 }
 
@@ -168,13 +189,13 @@ static void set_parents(struct bp_model *model, struct bp_task_work *work) {
 static void add_folds(struct bp_model *model) {
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *process = &model->processes[i];
-        model->task_summary.lost += process->profile->header.tasks_lost;
+        model->tasks.summary.lost += process->profile->header.tasks_lost;
         for (uint32_t k = 0; k < process->profile->task_fold_count; k++) {
             const struct bp_task_fold *fold = &process->profile->task_folds[k];
             if (fold->flags & BP_TASK_PHASE)
                 continue;
-            model->task_summary.folded += fold->count;
-            model->task_summary.folded_s += (double)fold->total * process->tick_s;
+            model->tasks.summary.folded += fold->count;
+            model->tasks.summary.folded_s += (double)fold->total * process->tick_s;
         }
     }
 }
@@ -183,16 +204,19 @@ void bp_model_add_tasks(struct bp_model *model) {
     struct bp_task_work work = {0};
     for (uint32_t i = 0; i < model->process_count; i++)
         add_process(model, &work, i);
-    if (model->task_count)
+    if (model->tasks.count)
         sort_tasks(model, &work);
     set_parents(model, &work);
+    bp_model_join_tasks(model, &work);
     add_folds(model);
     bp_model_add_task_functions(model, &work);
     bp_model_add_phases(model, &work);
     bp_model_add_task_costs(model);
+    bp_model_add_joined(model, &work);
     bp_model_summarise_tasks(model);
-    if (model->task_wishes.drop_outliers && model->task_summary.outliers)
+    if (model->tasks.wishes.drop_outliers && model->tasks.summary.outliers)
         bp_model_drop_outliers(model, &work);
-    bp_table_fini(&work.numbers);
+    bp_keys_fini(&work.numbers);
     free(work.sources);
+    free(work.next);
 }

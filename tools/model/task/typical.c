@@ -3,11 +3,13 @@
  * The median task: what each function and phase takes in an ordinary task, one that does not stand
  * out. A function that is in fewer than half of them takes nothing in the median one.
  */
+#include "tools/model/task/typical.h"
+
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/model.h"
-#include "tools/statistics.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
+#include "tools/model/model.h"
 
 struct value {
     uint32_t number;
@@ -23,7 +25,7 @@ static int compare_values(const void *a, const void *b) {
 }
 
 static bool is_ordinary(const struct bp_model_task *task) {
-    return task->parent == BP_NO_TASK && task->detailed && !task->outlier && !task->unfinished;
+    return bp_task_counts(task) && task->detailed && !task->outlier && !task->unfinished;
 }
 
 /* The median of `count` values and as many zeros as are missing to `all`. */
@@ -54,22 +56,24 @@ static double *find_medians(struct value *values, uint32_t count, uint32_t numbe
 }
 
 void bp_task_typical_init(struct bp_task_typical *typical, const struct bp_model *model) {
-    struct value *functions = bp_alloc(model->task_function_count, sizeof(*functions));
-    struct value *phases = bp_alloc(model->task_phase_count, sizeof(*phases));
+    struct value *functions = bp_alloc(model->tasks.function_count, sizeof(*functions));
+    struct value *phases = bp_alloc(model->tasks.phase_count, sizeof(*phases));
     uint32_t function_count = 0;
     uint32_t phase_count = 0;
     typical->tasks = 0;
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        const struct bp_task_function *rows = model->task_functions + task->first_function;
-        const struct bp_task_phase *parts = model->task_phases + task->first_phase;
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
         if (!is_ordinary(task))
             continue;
         typical->tasks++;
-        for (uint32_t k = 0; k < task->function_count; k++)
-            functions[function_count++] = (struct value){rows[k].function, rows[k].self_s};
-        for (uint32_t k = 0; k < task->phase_count; k++)
-            phases[phase_count++] = (struct value){parts[k].phase, parts[k].s};
+        for (uint32_t k = 0; k < task->function_count; k++) {
+            const struct bp_task_function *row = &model->tasks.functions[task->first_function + k];
+            functions[function_count++] = (struct value){row->function, row->self_s};
+        }
+        for (uint32_t k = 0; k < task->phase_count; k++) {
+            const struct bp_task_phase *row = &model->tasks.phases[task->first_phase + k];
+            phases[phase_count++] = (struct value){row->phase, row->s};
+        }
     }
     typical->function_s =
         find_medians(functions, function_count, model->function_count, typical->tasks);
@@ -103,7 +107,7 @@ struct bp_task_function *bp_task_excess(const struct bp_model *model,
     struct bp_task_function *rows = bp_alloc(task->function_count, sizeof(*rows));
     struct excess excess = {model, typical};
     for (uint32_t i = 0; i < task->function_count; i++)
-        rows[i] = model->task_functions[task->first_function + i];
+        rows[i] = model->tasks.functions[task->first_function + i];
     if (task->function_count)
         qsort_r(rows, task->function_count, sizeof(*rows), compare_excess, &excess);
     return rows;

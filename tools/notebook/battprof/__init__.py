@@ -3,30 +3,34 @@
 
     %load_ext battprof
     %%battprof [options of `battprof run`] [-- arguments]      the cell's code in a child, then the report
+    %%battprof --html                                          the report in full; --html FILE: also there
 
     import battprof
     battprof.load()        profile this kernel from here on; modules imported before are found
     battprof.report()      what it did since then
 
 The cell runs in a process of its own: it sees none of the notebook's variables and leaves none.
-Needs the command `battprof` beside this file's tree, in PATH, or in BATTPROF_CMD; no package of others.
+Needs the command `battprof`, which is installed with this package; no package of others. It is also
+`python -m battprof`.
 """
 import atexit
 import ctypes
 import html
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
+import time
 
 _here = os.path.dirname(os.path.abspath(__file__))
-# Where the command is, seen from this file: installed (share/battprof/notebook), or in a build's
-# folder that was copied with it.
-_PLACES = ("../../../bin/battprof", "../battprof", "battprof")
-_LIBRARIES = ("../interpose", ".", "../lib", "../lib/x86_64-linux-gnu", "../lib64")
+# Where the command is, seen from here: PREFIX/lib/python3.11/site-packages/battprof and the like, a
+# directory given to `pip install --target`, a build tree.
+_PLACES = ("../../../../bin/battprof", "../bin/battprof", "../../battprof")
 _loaded = None  # the directory of this process's profile
 
 
@@ -35,13 +39,12 @@ def command():
     wish = os.environ.get("BATTPROF_CMD")
     if wish:
         return wish
-    for place in _PLACES:
-        path = os.path.normpath(os.path.join(_here, place))
-        if os.access(path, os.X_OK) and os.path.isfile(path):
+    paths = [os.path.normpath(os.path.join(_here, place)) for place in _PLACES]
+    paths.append(os.path.join(sysconfig.get_path("scripts"), "battprof"))
+    paths.append(shutil.which("battprof") or "")
+    for path in paths:
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
-    path = shutil.which("battprof")
-    if path:
-        return path
     raise FileNotFoundError("no command battprof: put its directory into PATH, or set BATTPROF_CMD")
 
 
@@ -50,12 +53,11 @@ def library():
     wish = os.environ.get("BATTPROF_LIB")
     if wish:
         return wish
-    base = os.path.dirname(os.path.realpath(command()))
-    for place in _LIBRARIES:
-        path = os.path.normpath(os.path.join(base, place, "libbattprof.so"))
-        if os.path.exists(path):
-            return path
-    raise FileNotFoundError("no libbattprof.so near %s: set BATTPROF_LIB" % base)
+    done = subprocess.run([command(), "--library"], check=False, env=_command_environment(),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    if done.returncode:
+        raise FileNotFoundError(done.stderr.strip())
+    return done.stdout.rstrip("\n")
 
 
 def _command_environment():
@@ -66,11 +68,20 @@ def _command_environment():
     return env
 
 
-class Report:
-    """A profile's report: as text, in a notebook as a block, and as data (`.json`)."""
+# A frame of an origin of its own: the page may run its script, and reach nothing of the notebook.
+# What strips frames, as GitHub does, shows the text.
+_FRAME = """<iframe sandbox="allow-scripts" title="battprof report" srcdoc="%s" \
+style="width:100%%;height:760px;border:1px solid #8884;border-radius:6px"></iframe>
+<details><summary>the report as text</summary><pre>%s</pre></details>"""
 
-    def __init__(self, directory):
+
+class Report:
+    """A profile's report: as text, in a notebook as a page, and as data (`.json`). A page of a
+    notebook is at most 200 kB, unless it is asked for in full."""
+
+    def __init__(self, directory, full=False):
         self.directory = directory
+        self.full = full
 
     def _ask(self, *options):
         done = subprocess.run([command(), "report", *options, self.directory], check=False,
@@ -92,8 +103,16 @@ class Report:
     def __repr__(self):
         return self._text()
 
-    def _repr_html_(self):
-        return "<pre>%s</pre>" % html.escape(self._text())
+    def html(self):
+        """The page, as text."""
+        return self._ask("--html", "-", *([] if self.full else ["--small"]))
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        text, page = self._text(), self.html()
+        frame = _FRAME % (html.escape(page), html.escape(text))
+        if not page.startswith("<!doctype html>"):  # an error, or a series
+            frame = "<pre>%s</pre>" % html.escape(text)
+        return {"text/plain": text, "text/html": frame}
 
 
 def load(directory=None):
@@ -118,7 +137,42 @@ def report(directory=None):
     return Report(where)
 
 
-def run(text, options=(), arguments=()):
+class _Progress:
+    """One line of a running cell: how many tasks have ended. Outside of IPython there is none."""
+
+    LINE = re.compile(r"\[(\d+)\] (.+) (\d[\d.]* m?s)( failed)?\n?")
+
+    def __init__(self):
+        self.handle, self.last, self.count = None, 0, 0
+        try:
+            from IPython import get_ipython
+            from IPython.display import display
+            self.display = display if get_ipython() else None
+        except ImportError:
+            self.display = None
+
+    def takes(self, line):
+        """Whether it is a line of `run --progress`."""
+        found = self.LINE.fullmatch(line) if self.display else None
+        if not found:
+            return False
+        self.count += 1
+        if time.monotonic() - self.last > 0.2:
+            self.show("; the last: %s, %s%s" % (found[2], found[3], found[4] or ""))
+        return True
+
+    def show(self, more=""):
+        if not self.count:
+            return
+        self.last = time.monotonic()
+        data = {"text/plain": "%d task%s ended%s" % (self.count, "" if self.count == 1 else "s", more)}
+        if self.handle:
+            self.handle.update(data, raw=True)
+        else:
+            self.handle = self.display(data, raw=True, display_id=True)
+
+
+def run(text, options=(), arguments=(), full=False):
     """Run Python code in a child under `battprof run`; its output appears here. The report."""
     place = tempfile.mkdtemp(prefix="battprof-cell-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)  # until then its report can be shown
@@ -126,8 +180,10 @@ def run(text, options=(), arguments=()):
     output = os.path.join(place, "battprof.out")
     with open(script, "w", encoding="utf-8") as file:
         file.write(text)
-    words = [command(), "run", "-q", "-o", output, *options, "--", sys.executable, script,
-             *arguments]
+    progress = _Progress()
+    told = progress.display and "--progress" not in options and "none" not in options
+    words = [command(), "run", "-q", "-o", output, *(["--progress"] if told else []), *options, "--",
+             sys.executable, script, *arguments]
     env = dict(os.environ, PYTHONUNBUFFERED="1")
     env["PYTHONPATH"] = os.pathsep.join(
         [os.getcwd()] + [p for p in [os.environ.get("PYTHONPATH")] if p])
@@ -135,17 +191,24 @@ def run(text, options=(), arguments=()):
                              stderr=subprocess.STDOUT, universal_newlines=True, errors="replace")
     with child.stdout:
         for line in child.stdout:
-            sys.stdout.write(line)
+            if not (told and progress.takes(line)):
+                sys.stdout.write(line)
+    progress.show()
     status = child.wait()
     if status:
         print("exit status %d" % status, file=sys.stderr)
-    return Report(output) if os.path.isdir(output) else None
+    return Report(output, full) if os.path.isdir(output) else None
 
 
 def _magic(line, cell):
     words = shlex.split(line)
     split = words.index("--") if "--" in words else len(words)
-    return run(cell, words[:split], words[split + 1:])
+    options = words[:split]
+    place = options.index("--html") if "--html" in options else -1
+    alone = place >= 0 and (place + 1 == len(options) or options[place + 1].startswith("-"))
+    if alone:
+        del options[place]
+    return run(cell, options, words[split + 1:], full=place >= 0)
 
 
 def load_ipython_extension(shell):

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * "candidates" of the JSON report: see tools/priority.h. Shares are percent of the wall, as
+ * "candidates" of the JSON report: see tools/analyze/priority.h. Shares are percent of the wall, as
  * everywhere; a break-even batch that no number of calls reaches is null.
  */
 #include <math.h>
 
-#include "tools/json.h"
-#include "tools/priority.h"
-#include "tools/report_json.h"
+#include "tools/analyze/priority.h"
+#include "tools/base/json.h"
+#include "tools/render/json/report.h"
 
 static void set_known(json_t *object, const char *key, double value) {
     if (value >= 0 && isfinite(value))
@@ -16,11 +16,17 @@ static void set_known(json_t *object, const char *key, double value) {
         json_object_set_new(object, key, json_null());
 }
 
+static void set_line(json_t *object, const struct bp_main_line *line) {
+    bp_json_set_text(object, "file", line->spot->file);
+    bp_json_set_count(object, "line", line->spot->line);
+    bp_json_set_percent(object, "line_pct", line->wall_s, line->whole_s);
+}
+
 static json_t *make_candidate(const struct bp_model *model, const struct bp_candidate *candidate) {
-    static const char *const verdicts[] = {"keep", "batch", "move"};
+    static const char *const verdicts[] = {"keep", "batch", "move", "line"};
     const struct bp_function *function = &model->functions[candidate->function];
     json_t *object = json_object();
-    bp_report_json_name(object, "name", function);
+    bp_json_set_text(object, "name", function->full_name);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "priority", bp_priority_name(candidate->priority));
     bp_json_set(object, "pct", 100 * candidate->share);
@@ -38,6 +44,8 @@ static json_t *make_candidate(const struct bp_model *model, const struct bp_cand
     bp_json_set(object, "calls_together", candidate->together);
     set_known(object, "break_even_calls", candidate->break_even);
     bp_json_set_text(object, "verdict", verdicts[candidate->verdict]);
+    if (candidate->verdict == BP_LINE)
+        set_line(object, &candidate->line);
     return object;
 }
 
@@ -46,7 +54,7 @@ static json_t *make_part(const struct bp_model *model, const struct bp_framework
     bp_json_set_text(object, "name", part->label);
     bp_json_set_text(object, "priority", bp_priority_name(part->priority));
     bp_json_set(object, "wall_s", part->wall_s);
-    bp_json_set_percent(object, "pct", part->wall_s, model->wall_s);
+    bp_json_set_percent(object, "pct", part->wall_s, model->wall.total_s);
     bp_json_set(object, "run_if_twice_as_fast_s", part->half_s);
     bp_json_set(object, "run_without_s", part->without_s);
     return object;

@@ -3,8 +3,8 @@
  * Devices in the JSON report: `transfers` by direction, `transfer_list` by direction, calling
  * function and memory, `kernels` by launching function, and what the collector says of itself.
  */
-#include "tools/json.h"
-#include "tools/report_json.h"
+#include "tools/base/json.h"
+#include "tools/render/json/report.h"
 
 const char *const bp_report_json_directions[] = {"h2d", "d2h", "d2d", "p2p", "memset", "unknown"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
@@ -16,7 +16,7 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
     if (number == BP_NO_FUNCTION)
         bp_json_set_text(object, key, "");
     else
-        bp_report_json_name(object, key, &model->functions[number]);
+        bp_json_set_text(object, key, model->functions[number].full_name);
 }
 
 /* Without kernel records nobody knows when the device did nothing, and without any not even which
@@ -24,12 +24,12 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
 static void set_use(json_t *object, const struct bp_model *model,
                     const struct bp_model_device *device) {
     static const char *const with_kernels[] = {"busy_s", "idle_s", "compute_s", "busy_pct"};
-    double idle_s = model->device_wall_s - device->busy_s;
+    double idle_s = model->cuda.wall_s - device->busy_s;
     bp_json_set(object, "busy_s", device->busy_s);
     bp_json_set(object, "idle_s", idle_s > 0 ? idle_s : 0);
     bp_json_set(object, "copy_s", device->copy_s);
     bp_json_set(object, "compute_s", device->compute_s);
-    bp_json_set_percent(object, "busy_pct", device->busy_s, model->device_wall_s);
+    bp_json_set_percent(object, "busy_pct", device->busy_s, model->cuda.wall_s);
     bool unknown = device->kernels_unknown || !(device->name[0] || device->busy_s > 0);
     for (size_t i = 0; i < 4 && unknown; i++)
         json_object_set_new(object, with_kernels[i], json_null());
@@ -54,10 +54,28 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
 
 json_t *bp_report_json_device(const struct bp_model *model) {
     const struct bp_model_device *busiest = NULL;
-    for (uint32_t i = 0; i < model->device_count; i++)
-        if (model->devices[i].name[0] && (!busiest || model->devices[i].busy_s > busiest->busy_s))
-            busiest = &model->devices[i];
+    for (uint32_t i = 0; i < model->cuda.device_count; i++)
+        if (model->cuda.devices[i].name[0] &&
+            (!busiest || model->cuda.devices[i].busy_s > busiest->busy_s))
+            busiest = &model->cuda.devices[i];
     return busiest ? make_device(model, busiest) : json_null();
+}
+
+static void set_or_null(json_t *object, const char *key, bool known, double s) {
+    if (known)
+        bp_json_set(object, key, s);
+    else
+        json_object_set_new(object, key, json_null());
+}
+
+/* The three parts sum to the whole. */
+static void set_calls(json_t *object, const struct bp_model_transfer *sum) {
+    bool divided = sum->call_s > 0 && sum->call_whole_s == 0;
+    set_or_null(object, "in_call_s", sum->call_s > 0, sum->call_s);
+    set_or_null(object, "in_call_moving_s", divided, sum->call_moving_s);
+    set_or_null(object, "in_call_wait_s", divided, sum->call_wait_s);
+    set_or_null(object, "in_call_own_s", divided,
+                sum->call_s - sum->call_moving_s - sum->call_wait_s);
 }
 
 static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
@@ -67,6 +85,7 @@ static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
     bp_json_set(object, "exposed_s", sum->exposed_s);
     bp_json_set(object, "hidden_s", sum->hidden_s);
     bp_json_set(object, "faulted_s", sum->faulted_s);
+    set_calls(object, sum);
     bp_json_set_count(object, "small_count", sum->small_count);
     if (sum->untimed)
         bp_json_set_count(object, "untimed", sum->untimed);
@@ -75,8 +94,8 @@ static void set_sums(json_t *object, const struct bp_model_transfer *sum) {
 static json_t *make_directions(const struct bp_model *model) {
     struct bp_model_transfer sums[BP_DIRECTIONS] = {0};
     json_t *object = json_object();
-    for (uint32_t i = 0; i < model->transfer_count; i++) {
-        const struct bp_model_transfer *transfer = &model->transfers[i];
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->cuda.transfers[i];
         bp_transfer_add(&sums[transfer->direction], transfer);
     }
     for (int i = 0; i < BP_DIRECTIONS; i++) {
@@ -99,7 +118,7 @@ static json_t *make_sizes(const struct bp_model_transfer *transfer) {
 
 static json_t *make_transfer(const struct bp_model *model,
                              const struct bp_model_transfer *transfer) {
-    const struct bp_model_device *device = &model->devices[transfer->device];
+    const struct bp_model_device *device = &model->cuda.devices[transfer->device];
     json_t *object = json_object();
     bp_json_set_text(object, "direction", bp_report_json_directions[transfer->direction]);
     set_function(object, "function", model, transfer->caller);
@@ -130,7 +149,7 @@ static json_t *make_kernel(const struct bp_model *model, const struct bp_model_k
     bp_json_set(object, "device_s", kernel->device_s);
     set_function(object, "launched_by", model, kernel->caller);
     bp_json_set_text(object, "category", kernel->dsl ? "dsl" : "framework");
-    bp_json_set_count(object, "device", model->devices[kernel->device].index);
+    bp_json_set_count(object, "device", model->cuda.devices[kernel->device].index);
     bp_json_set(object, "wait_s", kernel->wait_s);
     bp_json_set(object, "min_s", kernel->min_s);
     bp_json_set(object, "max_s", kernel->max_s);
@@ -142,12 +161,12 @@ static json_t *make_collector(const struct bp_model *model) {
     static const char *const states[] = {"off",    "waiting", "host only",
                                          "active", "stopped", "imported"};
     static const char *const modes[] = {"off", "wrappers", "transfers", "full"};
-    const struct bp_model_process *process = model->processes;
-    const struct bp_model_process *end = process + model->process_count;
-    while (process < end && !process->profile->collector)
-        process++;
-    if (process == end)
+    uint32_t first = 0;
+    while (first < model->process_count && !model->processes[first].profile->collector)
+        first++;
+    if (first == model->process_count)
         return json_null();
+    const struct bp_model_process *process = &model->processes[first];
     const struct bp_collector *collector = process->profile->collector;
     json_t *object = json_object();
     bp_json_set_text(object, "state",
@@ -171,12 +190,12 @@ void bp_report_json_devices(json_t *root, const struct bp_model *model) {
     json_t *transfers = json_array();
     json_t *kernels = json_array();
     json_t *devices = json_array();
-    for (uint32_t i = 0; i < model->transfer_count; i++)
-        json_array_append_new(transfers, make_transfer(model, &model->transfers[i]));
-    for (uint32_t i = 0; i < model->kernel_count; i++)
-        json_array_append_new(kernels, make_kernel(model, &model->kernels[i]));
-    for (uint32_t i = 0; i < model->device_count; i++)
-        json_array_append_new(devices, make_device(model, &model->devices[i]));
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++)
+        json_array_append_new(transfers, make_transfer(model, &model->cuda.transfers[i]));
+    for (uint32_t i = 0; i < model->cuda.kernel_count; i++)
+        json_array_append_new(kernels, make_kernel(model, &model->cuda.kernels[i]));
+    for (uint32_t i = 0; i < model->cuda.device_count; i++)
+        json_array_append_new(devices, make_device(model, &model->cuda.devices[i]));
     json_object_set_new(root, "transfers", make_directions(model));
     json_object_set_new(root, "transfer_list", transfers);
     json_object_set_new(root, "copy_sites", bp_report_json_sites(model));
@@ -185,18 +204,24 @@ void bp_report_json_devices(json_t *root, const struct bp_model *model) {
     json_object_set_new(root, "cuda", make_collector(model));
 }
 
-json_t *bp_report_json_advice(const struct bp_model *model) {
+json_t *bp_report_json_advice(const struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
     json_t *list = json_array();
-    for (uint32_t i = 0; i < model->advice_count; i++) {
-        const struct bp_advice *advice = &model->advice[i];
+    for (uint32_t i = 0; i < analysis->advice_count; i++) {
+        const struct bp_advice *advice = &analysis->advice[i];
         json_t *object = json_object();
         bp_json_set_text(object, "level", advice->level);
         bp_json_set_text(object, "what", advice->what);
-        bp_json_set_percent(object, "share_pct", advice->saves_s, model->wall_s);
+        bp_json_set_percent(object, "share_pct", advice->saves_s, model->wall.total_s);
         bp_json_set(object, "saves_s", advice->saves_s);
         bp_json_set_text(object, "why", advice->why);
         bp_json_set_count(object, "bytes", advice->bytes);
         set_function(object, "function", model, advice->function);
+        if (advice->cause) {
+            bp_json_set_text(object, "cause", advice->cause);
+            bp_json_set_text(object, "file", advice->file);
+            bp_json_set_count(object, "line", advice->line);
+        }
         json_array_append_new(list, object);
     }
     return list;

@@ -2,15 +2,15 @@
  *
  * Groups in the JSON report.
  */
-#include "tools/json.h"
-#include "tools/report_json.h"
+#include "tools/base/json.h"
+#include "tools/render/json/report.h"
 
 static json_t *make_callers(const struct bp_model *model, const struct bp_caller *callers,
                             uint32_t count, double whole) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++) {
         json_t *object = json_object();
-        bp_report_json_name(object, "name", &model->functions[callers[i].function]);
+        bp_json_set_text(object, "name", model->functions[callers[i].function].full_name);
         bp_json_set(object, "s", callers[i].s);
         bp_json_set_percent(object, "pct", callers[i].s, whole);
         json_array_append_new(list, object);
@@ -26,7 +26,7 @@ static const char *kind_name(enum bp_part_kind kind) {
 static json_t *make_part(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
     json_t *object = json_object();
-    bp_report_json_name(object, "name", function);
+    bp_json_set_text(object, "name", function->full_name);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "category", bp_category_name(part->category));
     bp_json_set_text(object, "kind", kind_name(part->kind));
@@ -48,7 +48,7 @@ static json_t *make_group(const struct bp_model *model, const struct bp_group *g
     bp_json_set(object, "self_s", group->self_s);
     bp_json_set(object, "error_s", group->error_s);
     bp_json_set(object, "wall_s", group->wall_s);
-    bp_json_set_percent(object, "pct", group->wall_s + group->idle_s, model->wall_s);
+    bp_json_set_percent(object, "pct", group->wall_s + group->idle_s, model->wall.total_s);
     bp_json_set(object, "idle_s", group->idle_s);
     json_object_set_new(object, "callers",
                         make_callers(model, group->callers, group->caller_count, group->self_s));
@@ -90,7 +90,7 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         if (part->category != BP_FRAMEWORK || function->kind == BP_FUNC_WAIT || function->cuda)
             continue;
         json_t *object = json_object();
-        bp_report_json_name(object, "name", function);
+        bp_json_set_text(object, "name", function->full_name);
         bp_json_set_text(object, "library", function->library);
         bp_json_set_text(object, "group", purpose_of(model, part));
         json_object_set_new(object, "sampled", json_boolean(part->kind == BP_PART_SAMPLED));
@@ -98,7 +98,7 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         bp_json_set(object, "s", part->self_s);
         bp_json_set(object, "error_s", part->error_s);
         bp_json_set(object, "wall_s", part->wall_s);
-        bp_json_set_percent(object, "pct", part->wall_s, model->wall_s);
+        bp_json_set_percent(object, "pct", part->wall_s, model->wall.total_s);
         bp_json_set_count(object, "calls", part->calls);
         bp_json_set_count(object, "samples", part->samples);
         json_object_set_new(object, "callers",

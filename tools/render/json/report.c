@@ -3,27 +3,22 @@
  * The report as JSON, schema battprof-report/1: tests and users rely on the names. Every key is
  * always there, with an empty value where there is nothing. Keys are only ever added.
  */
-#include "tools/report_json.h"
+#include "tools/render/json/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
-#include "tools/json.h"
-#include "tools/report_internal.h"
+#include "tools/base/json.h"
+#include "tools/render/text/internal.h"
 
 #define SCHEMA "battprof-report/1"
-
-void bp_report_json_name(json_t *object, const char *key, const struct bp_function *function) {
-    char name[1024];
-    bp_json_set_text(object, key, bp_function_name(function, name, sizeof(name)));
-}
 
 static json_t *make_part(const struct bp_model *model, double s, double thread_s) {
     json_t *part = json_object();
     bp_json_set(part, "s", s);
-    bp_json_set_percent(part, "pct", s, model->wall_s);
+    bp_json_set_percent(part, "pct", s, model->wall.total_s);
     bp_json_set(part, "thread_s", thread_s);
     return part;
 }
@@ -31,26 +26,24 @@ static json_t *make_part(const struct bp_model *model, double s, double thread_s
 static json_t *make_categories(const struct bp_model *model) {
     json_t *object = json_object();
     for (int i = 0; i < BP_CATEGORIES; i++)
-        json_object_set_new(object, bp_category_name((enum bp_category)i),
-                            make_part(model, model->category_s[i], model->category_thread_s[i]));
+        json_object_set_new(
+            object, bp_category_name((enum bp_category)i),
+            make_part(model, model->wall.category_s[i], model->thread_time.category_s[i]));
     json_object_set_new(object, "profiler",
-                        make_part(model, model->overhead_wall_s, model->overhead_s));
+                        make_part(model, model->wall.overhead_s, model->thread_time.overhead_s));
     return object;
 }
 
 static json_t *make_framework(const struct bp_model *model) {
-    char pattern[400];
     json_t *object = json_object();
-    bp_json_set(object, "running_s", model->running_s);
-    bp_json_set(object, "waiting_s", model->waiting_s);
-    bp_json_set(object, "gil_s", model->gil_s);
-    bp_json_set(object, "io_s", model->io_s);
-    bp_json_set(object, "cuda_api_s", model->cuda_api_s);
-    bp_json_set(object, "kernel_wait_s", model->kernel_wait_s);
+    bp_json_set(object, "running_s", model->thread_time.running_s);
+    bp_json_set(object, "waiting_s", model->thread_time.waiting_s);
+    bp_json_set(object, "gil_s", model->thread_time.gil_s);
+    bp_json_set(object, "io_s", model->thread_time.io_s);
+    bp_json_set(object, "cuda_api_s", model->thread_time.cuda_api_s);
+    bp_json_set(object, "kernel_wait_s", model->thread_time.kernel_wait_s);
     json_object_set_new(object, "functions", bp_report_json_framework_functions(model));
-    json_object_set_new(object, "count",
-                        bp_report_suspect(model, pattern, sizeof(pattern)) ? bp_json_text(pattern)
-                                                                           : json_null());
+    bp_json_take_text(object, "count", bp_report_suspect(model));
     return object;
 }
 
@@ -67,7 +60,7 @@ static void set_python(json_t *object, const struct bp_model *model,
     bp_json_set_text(object, "file", function->file);
     bp_json_set_count(object, "line", function->line);
     if (caller)
-        bp_report_json_name(object, "called_from", caller);
+        bp_json_set_text(object, "called_from", caller->full_name);
 }
 
 /* Of a generator's calls only the mean is known, and of calls of which none returned. */
@@ -83,9 +76,10 @@ static void set_call(json_t *object, const struct bp_function *function) {
     }
 }
 
-static json_t *make_function(const struct bp_model *model, const struct bp_function *function) {
+static json_t *make_function(const struct bp_model *model, uint32_t number) {
+    const struct bp_function *function = &model->functions[number];
     json_t *object = json_object();
-    bp_report_json_name(object, "name", function);
+    bp_json_set_text(object, "name", function->full_name);
     bp_json_set_text(object, "library", function->library);
     bp_json_set_text(object, "category", bp_category_name(function->category));
     bp_json_set_text(object, "group", function->group);
@@ -99,18 +93,19 @@ static json_t *make_function(const struct bp_model *model, const struct bp_funct
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
     set_call(object, function);
-    bp_json_set_percent(object, "pct", function->wall_s + function->idle_s, model->wall_s);
+    bp_json_set_percent(object, "pct", function->wall_s + function->idle_s, model->wall.total_s);
     bp_json_set_count(object, "tasks", function->tasks);
     bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
     bp_json_set(object, "idle_s", function->idle_s);
-    bp_json_set(object, "self_error_s", bp_cost_error(function->cost_s));
-    bp_json_set(object, "total_error_s", bp_cost_error(function->total_cost_s));
+    bp_json_set(object, "self_error_s", bp_overhead_error(function->overhead_s));
+    bp_json_set(object, "total_error_s", bp_overhead_error(function->total_overhead_s));
     if (function->counted)
         json_object_set_new(object, "counted", json_true());
     if (function->cuda) {
         bp_json_set(object, "transfer_s", function->transfer_s);
         bp_json_set(object, "kernel_wait_s", function->kernel_wait_s);
     }
+    bp_report_json_lines(object, model, number);
     return object;
 }
 
@@ -121,7 +116,7 @@ static json_t *make_functions(const struct bp_model *model,
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++)
         if (bp_report_wanted(settings, &model->functions[order[i]]))
-            json_array_append_new(list, make_function(model, &model->functions[order[i]]));
+            json_array_append_new(list, make_function(model, order[i]));
     free(order);
     return list;
 }
@@ -145,7 +140,7 @@ static json_t *make_in_flight(const struct bp_model *model) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < model->in_flight_count; i++) {
         const struct bp_in_flight *item = &model->in_flight[i];
-        const struct bp_model_thread *thread = &model->thread_list[item->thread];
+        const struct bp_model_thread *thread = &model->threads[item->thread];
         json_t *object = json_object();
         bp_json_set_count(object, "process",
                           (uint64_t)model->processes[thread->process].profile->header.pid);
@@ -169,14 +164,13 @@ static void set_categories(json_t *object, const double *category_s) {
 static json_t *make_threads(const struct bp_model *model) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->thread_list[i];
+        const struct bp_model_thread *thread = &model->threads[i];
         const struct bp_thread *info = &thread->source->info;
         json_t *object = json_object();
         bp_json_set_count(object, "process",
                           (uint64_t)model->processes[thread->process].profile->header.pid);
         bp_json_set_count(object, "tid", (uint64_t)info->tid);
-        char name[64];
-        bp_json_set_text(object, "name", bp_report_thread_name(model, thread, name, sizeof(name)));
+        bp_json_take_text(object, "name", bp_report_thread_name(model, thread));
         bp_json_set_count(object, "lives", info->lives ? info->lives : 1);
         json_object_set_new(object, "ended", json_boolean(info->state == BP_THREAD_ENDED));
         bp_json_set(object, "lifetime_s", thread->lifetime_s);
@@ -194,7 +188,8 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "wall_s", thread->wall_s);
         bp_json_set(object, "blocked_s", thread->blocked_s);
         bp_json_set(object, "idle_s", thread->own_idle_s);
-        bp_json_set_percent(object, "pct", thread->wall_s + thread->own_idle_s, model->wall_s);
+        bp_json_set_percent(object, "pct", thread->wall_s + thread->own_idle_s,
+                            model->wall.total_s);
         bp_json_set(object, "runqueue_s", thread->runqueue_s);
         set_categories(object, thread->category_s);
         json_array_append_new(list, object);
@@ -239,65 +234,70 @@ static json_t *make_processes(const struct bp_model *model) {
         bp_json_set(object, "waiting_s", process->waiting_s);
         bp_json_set(object, "wall_s", process->wall_s);
         bp_json_set(object, "idle_s", process->idle_s);
-        bp_json_set_percent(object, "pct", process->wall_s + process->idle_s, model->wall_s);
+        bp_json_set_percent(object, "pct", process->wall_s + process->idle_s, model->wall.total_s);
         set_categories(object, process->category_s);
         json_array_append_new(list, object);
     }
     return list;
 }
 
-static json_t *make_notes(const struct bp_model *model) {
+static json_t *make_notes(const struct bp_analysis *analysis) {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < model->note_count; i++)
-        json_array_append_new(list, bp_json_text(model->notes[i]));
+    for (uint32_t i = 0; i < analysis->note_count; i++)
+        json_array_append_new(list, bp_json_text(analysis->notes[i]));
     return list;
 }
 
 static void set_run(json_t *root, const struct bp_model *model) {
     bp_json_set_text(root, "schema", SCHEMA);
-    bp_json_set_text(root, "command", model->command);
+    bp_json_set_text(root, "command", model->run.command);
     json_object_set_new(root, "exit_status",
-                        model->exit_status < 0 ? json_null() : json_integer(model->exit_status));
-    json_object_set_new(root, "signal", model->signal ? json_integer(model->signal) : json_null());
-    json_object_set_new(root, "live", json_boolean(model->live));
-    bp_json_set(root, "wall_s", model->wall_s);
-    bp_json_set(root, "cpu_s", model->cpu_s);
-    bp_json_set(root, "thread_s", model->thread_s);
-    bp_json_set(root, "overhead_s", model->overhead_s);
-    bp_json_set(root, "overhead_wall_s", model->overhead_wall_s);
+                        model->run.exit_status < 0 ? json_null()
+                                                   : json_integer(model->run.exit_status));
+    json_object_set_new(root, "signal",
+                        model->run.signal ? json_integer(model->run.signal) : json_null());
+    json_object_set_new(root, "live", json_boolean(model->run.live));
+    bp_json_set(root, "wall_s", model->wall.total_s);
+    bp_json_set(root, "cpu_s", model->thread_time.cpu_s);
+    bp_json_set(root, "thread_s", model->thread_time.total_s);
+    bp_json_set(root, "overhead_s", model->thread_time.overhead_s);
+    bp_json_set(root, "overhead_wall_s", model->wall.overhead_s);
+    bp_json_set(root, "overhead_error_s", model->thread_time.overhead_error_s);
     bp_json_set_count(root, "processes", model->pid_count);
-    bp_json_set_count(root, "threads", model->threads);
+    bp_json_set_count(root, "threads", model->lived_count);
     json_object_set_new(root, "device", bp_report_json_device(model));
 }
 
-json_t *bp_report_json_make(const struct bp_model *model,
+json_t *bp_report_json_make(const struct bp_analysis *analysis,
                             const struct bp_report_settings *settings) {
+    const struct bp_model *model = analysis->model;
     json_t *root = json_object();
     set_run(root, model);
     json_object_set_new(root, "categories", make_categories(model));
     json_object_set_new(root, "framework", make_framework(model));
-    bp_json_set(root, "idle_s", model->idle_s);
-    bp_json_set(root, "start_s", model->start_s);
-    bp_json_set(root, "unsplit_s", model->unsplit_s);
+    bp_json_set(root, "idle_s", model->wall.idle_s);
+    bp_json_set(root, "start_s", model->wall.start_s);
+    bp_json_set(root, "unsplit_s", model->wall.unsplit_s);
     json_object_set_new(root, "functions", make_functions(model, settings));
+    json_object_set_new(root, "sampled", bp_report_json_sampled(model, settings));
     bp_report_json_devices(root, model);
     json_object_set_new(root, "groups", bp_report_json_groups(model));
     json_object_set_new(root, "phases", bp_report_json_phases(model));
     json_object_set_new(root, "tasks", bp_report_json_tasks(model));
     json_object_set_new(root, "projection", bp_report_json_projection(model, settings));
-    json_object_set_new(root, "budget", bp_report_json_budget(model, settings));
-    json_object_set_new(root, "advice", bp_report_json_advice(model));
+    json_object_set_new(root, "budget", bp_report_json_budget(analysis, settings));
+    json_object_set_new(root, "advice", bp_report_json_advice(analysis));
     json_object_set_new(root, "candidates", bp_report_json_candidates(model, settings));
     json_object_set_new(root, "coverage", make_coverage(model));
     json_object_set_new(root, "in_flight", make_in_flight(model));
     json_object_set_new(root, "process_list", make_processes(model));
     bp_report_json_roles(root, model);
     json_object_set_new(root, "thread_list", make_threads(model));
-    json_object_set_new(root, "notes", make_notes(model));
+    json_object_set_new(root, "notes", make_notes(analysis));
     return root;
 }
 
-int bp_report_json(const struct bp_model *model, const struct bp_report_settings *settings,
+int bp_report_json(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                    FILE *out) {
-    return bp_json_print(bp_report_json_make(model, settings), out);
+    return bp_json_print(bp_report_json_make(analysis, settings), out);
 }

@@ -2,41 +2,49 @@
  *
  * Parts of the JSON report that live in files of their own; each returns a new value.
  */
-#ifndef BP_TOOLS_REPORT_JSON_H
-#define BP_TOOLS_REPORT_JSON_H
+#ifndef BP_TOOLS_RENDER_JSON_REPORT_H
+#define BP_TOOLS_RENDER_JSON_REPORT_H
 
 #include <jansson.h>
 
-#include "tools/report.h"
+#include "tools/render/report.h"
 
 /* The whole report. */
-json_t *bp_report_json_make(const struct bp_model *model,
+json_t *bp_report_json_make(const struct bp_analysis *analysis,
                             const struct bp_report_settings *settings);
 
 /* A list of objects as CSV; of its first `top`, if there is such a limit. */
 void bp_csv_write(json_t *list, unsigned top, FILE *out);
 
-/* report_json.c: the full name of a function. */
-void bp_report_json_name(json_t *object, const char *key, const struct bp_function *function);
+/* line.c: sets lines and doing, of a function. */
+void bp_report_json_lines(json_t *object, const struct bp_model *model, uint32_t function);
+/* Functions that samples found and that are not intercepted. */
+json_t *bp_report_json_sampled(const struct bp_model *model,
+                               const struct bp_report_settings *settings);
 
-/* report_json_candidate.c */
+/* The rows of --lines --csv: one per line, exact and sampled alike, of the functions that are asked
+ * for. */
+json_t *bp_report_json_line_rows(const struct bp_model *model,
+                                 const struct bp_report_settings *settings);
+
+/* candidate.c */
 json_t *bp_report_json_candidates(const struct bp_model *model,
                                   const struct bp_report_settings *settings);
 
-/* report_json_projection.c */
+/* projection.c */
 json_t *bp_report_json_projection(const struct bp_model *model,
                                   const struct bp_report_settings *settings);
-json_t *bp_report_json_budget(const struct bp_model *model,
+json_t *bp_report_json_budget(const struct bp_analysis *analysis,
                               const struct bp_report_settings *settings);
 
-/* report_json_task.c */
+/* task.c */
 json_t *bp_report_json_tasks(const struct bp_model *model);
 json_t *bp_report_json_phases(const struct bp_model *model);
 
 /* The named device that was busy most, or null. */
 json_t *bp_report_json_device(const struct bp_model *model);
 
-/* report_json_site.c */
+/* site.c */
 json_t *bp_report_json_sites(const struct bp_model *model);
 
 /* By enum bp_direction, and BP_SITE_UNTOLD. */
@@ -45,11 +53,11 @@ extern const char *const bp_report_json_directions[BP_DIRECTIONS + 1];
 /* Sets transfers, transfer_list, copy_sites, kernels, devices and cuda. */
 void bp_report_json_devices(json_t *root, const struct bp_model *model);
 
-/* report_json_group.c */
+/* group.c */
 json_t *bp_report_json_groups(const struct bp_model *model);
 json_t *bp_report_json_framework_functions(const struct bp_model *model);
 
-json_t *bp_report_json_advice(const struct bp_model *model);
+json_t *bp_report_json_advice(const struct bp_analysis *analysis);
 
 /* roles and machines */
 void bp_report_json_roles(json_t *root, const struct bp_model *model);

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/json.h"
-#include "tools/report_json.h"
-#include "tools/report_task.h"
-#include "tools/statistics.h"
+#include "tools/base/json.h"
+#include "tools/base/statistics.h"
+#include "tools/model/task/typical.h"
+#include "tools/render/json/report.h"
+#include "tools/render/text/task.h"
 
 #define BUCKETS 8
 /* Of each task the functions with most time; what is below a hundredth of it is left out. */
@@ -17,16 +18,17 @@
 
 static json_t *make_row(const struct bp_model *model, const struct bp_task_function *row) {
     json_t *object = json_object();
-    bp_report_json_name(object, "name", &model->functions[row->function]);
+    bp_json_set_text(object, "name", model->functions[row->function].full_name);
     bp_json_set_count(object, "calls", row->calls);
     bp_json_set(object, "self_s", row->self_s);
+    bp_json_set(object, "total_s", row->total_s);
     return object;
 }
 
 static json_t *make_rows(const struct bp_model *model, const struct bp_model_task *task) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < task->function_count && i < FUNCTIONS; i++) {
-        const struct bp_task_function *row = &model->task_functions[task->first_function + i];
+        const struct bp_task_function *row = &model->tasks.functions[task->first_function + i];
         if (row->self_s >= SMALLEST * task->duration_s)
             json_array_append_new(list, make_row(model, row));
     }
@@ -36,7 +38,7 @@ static json_t *make_rows(const struct bp_model *model, const struct bp_model_tas
 static json_t *make_parts(const struct bp_model *model, const struct bp_model_task *task) {
     json_t *object = json_object();
     for (uint32_t i = 0; i < task->phase_count; i++) {
-        const struct bp_task_phase *part = &model->task_phases[task->first_phase + i];
+        const struct bp_task_phase *part = &model->tasks.phases[task->first_phase + i];
         json_t *key = bp_json_text(model->phases[part->phase].name);
         bp_json_set(object, json_string_value(key), part->s);
         json_decref(key);
@@ -52,7 +54,7 @@ static void set_place(json_t *object, const struct bp_model *model,
         json_object_set_new(object, "thread", json_null());
     else
         bp_json_set_count(object, "thread",
-                          (uint64_t)model->thread_list[task->thread].source->info.tid);
+                          (uint64_t)model->threads[task->thread].source->info.tid);
 }
 
 static json_t *make_task(const struct bp_model *model, const struct bp_model_task *task) {
@@ -64,8 +66,12 @@ static json_t *make_task(const struct bp_model *model, const struct bp_model_tas
     bp_json_set(object, "duration_s", task->duration_s);
     bp_json_set(object, "wall_s", task->wall_s);
     bp_json_set(object, "idle_s", task->idle_s);
-    bp_json_set_percent(object, "pct", bp_task_cost(task), model->wall_s);
+    bp_json_set_percent(object, "pct", bp_task_cost(task), model->wall.total_s);
     bp_json_set(object, "cpu_s", task->cpu_s);
+    bp_json_set_count(object, "inner", task->inner);
+    bp_json_set(object, "inner_s", task->inner_s);
+    bp_json_set(object, "handed_s", task->handed_s);
+    json_object_set_new(object, "elsewhere", json_boolean(bp_task_is_elsewhere(task)));
     for (int i = 0; i < BP_CATEGORIES; i++) {
         char key[32];
         snprintf(key, sizeof(key), "%s_s", bp_category_name((enum bp_category)i));
@@ -101,7 +107,7 @@ static json_t *make_outlier(const struct bp_model *model, const struct bp_task_t
         json_array_append_new(list, row);
     }
     for (uint32_t i = 0; i < task->phase_count; i++) {
-        const struct bp_task_phase *part = &model->task_phases[task->first_phase + i];
+        const struct bp_task_phase *part = &model->tasks.phases[task->first_phase + i];
         json_t *row = json_object();
         bp_json_set_text(row, "name", model->phases[part->phase].name);
         bp_json_set(row, "s", part->s);
@@ -110,15 +116,15 @@ static json_t *make_outlier(const struct bp_model *model, const struct bp_task_t
     }
     free(rows);
     bp_json_set(object, "times_median",
-                model->task_summary.median_s > 0 ? task->duration_s / model->task_summary.median_s
-                                                 : 0);
+                model->tasks.summary.median_s > 0 ? task->duration_s / model->tasks.summary.median_s
+                                                  : 0);
     json_object_set_new(object, "functions", list);
     json_object_set_new(object, "phases", phases);
     return object;
 }
 
 static json_t *make_histogram(const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_task_summary *summary = &model->tasks.summary;
     json_t *list = json_array();
     uint32_t counts[BUCKETS];
     uint32_t count;
@@ -172,6 +178,22 @@ static void set_summary(json_t *object, const struct bp_task_summary *summary) {
     bp_json_set_count(object, "outliers_dropped", summary->dropped);
 }
 
+static json_t *make_levels(const struct bp_model *model) {
+    json_t *list = json_array();
+    uint32_t count;
+    struct bp_task_calls *levels = bp_task_levels(model, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *row = json_object();
+        bp_json_set_text(row, "name", levels[i].name);
+        bp_json_set_text(row, "level", bp_task_level_name(levels[i].level));
+        bp_json_set_count(row, "calls", levels[i].count);
+        bp_json_set(row, "s", levels[i].s);
+        json_array_append_new(list, row);
+    }
+    free(levels);
+    return list;
+}
+
 json_t *bp_report_json_tasks(const struct bp_model *model) {
     json_t *object = json_object();
     json_t *outliers = json_array();
@@ -180,14 +202,16 @@ json_t *bp_report_json_tasks(const struct bp_model *model) {
     uint32_t count;
     uint32_t *order = bp_task_order(model, &count);
     bp_task_typical_init(&typical, model);
-    set_summary(object, &model->task_summary);
+    set_summary(object, &model->tasks.summary);
     for (uint32_t i = 0; i < count; i++)
-        if (model->tasks[order[i]].outlier)
-            json_array_append_new(outliers, make_outlier(model, &typical, &model->tasks[order[i]]));
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (model->tasks[i].parent == BP_NO_TASK && !model->tasks[i].dropped)
-            json_array_append_new(list, make_task(model, &model->tasks[i]));
+        if (model->tasks.list[order[i]].outlier)
+            json_array_append_new(outliers,
+                                  make_outlier(model, &typical, &model->tasks.list[order[i]]));
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        if (bp_task_counts(&model->tasks.list[i]) && !model->tasks.list[i].dropped)
+            json_array_append_new(list, make_task(model, &model->tasks.list[i]));
     json_object_set_new(object, "histogram", make_histogram(model));
+    json_object_set_new(object, "other_levels", make_levels(model));
     json_object_set_new(object, "outliers", outliers);
     json_object_set_new(object, "list", list);
     bp_task_typical_fini(&typical);
@@ -203,9 +227,9 @@ json_t *bp_report_json_phases(const struct bp_model *model) {
         bp_json_set_text(object, "name", phase->name);
         bp_json_set_count(object, "count", phase->count);
         bp_json_set(object, "thread_s", phase->thread_s);
-        double wall_s = phase->wall_s + phase->idle_s;
+        double wall_s = bp_phase_wall(phase);
         bp_json_set(object, "wall_s", phase->wall_s);
-        bp_json_set_percent(object, "pct", wall_s, model->wall_s);
+        bp_json_set_percent(object, "pct", wall_s, model->wall.total_s);
         bp_json_set_count(object, "tasks", phase->tasks);
         bp_json_set_count(object, "samples", phase->samples);
         bp_json_set(object, "in_tasks_s", phase->task_s);
@@ -213,6 +237,9 @@ json_t *bp_report_json_phases(const struct bp_model *model) {
         bp_json_set(object, "per_sample_s",
                     phase->samples ? phase->task_s / (double)phase->samples : 0);
         bp_json_set(object, "idle_s", phase->idle_s);
+        bp_json_set(object, "waiting_s", phase->waiting_s);
+        bp_json_set(object, "open_s", phase->open_s);
+        bp_json_set(object, "started_wall_s", phase->started_s);
         json_array_append_new(list, object);
     }
     return list;

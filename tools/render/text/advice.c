@@ -5,39 +5,34 @@
  */
 #include <string.h>
 
-#include "tools/report_internal.h"
+#include "tools/render/text/internal.h"
 
 /* Of an overview: more is not read. */
 #define ADVICE_ROWS 6
 
 static void print_advice(const struct bp_page *page, const struct bp_advice *advice) {
-    char line[1200];
-    char saves[32];
-    if (strcmp(advice->level, "warning") == 0 || strcmp(advice->level, "remark") == 0)
-        snprintf(line, sizeof(line), "  %s: %s: %s", advice->level, advice->what, advice->why);
-    else
-        snprintf(line, sizeof(line), "  up to %s: %s: %s",
-                 bp_page_time(page, advice->saves_s, saves), advice->what, advice->why);
-    bp_page_wrap(page, line, 6);
+    bool saves = strcmp(advice->level, "warning") != 0 && strcmp(advice->level, "remark") != 0;
+    bp_page_say(page, 6, "  %s%s: %s: %s", saves ? "up to " : "",
+                saves ? BP_TIME(page, advice->saves_s) : advice->level, advice->what, advice->why);
 }
 
-void bp_report_advice(const struct bp_page *page, const struct bp_model *model,
+void bp_report_advice(const struct bp_page *page, const struct bp_analysis *analysis,
                       const struct bp_report_settings *settings) {
-    bool overview = strcmp(settings->by, BP_OVERVIEW) == 0;
+    bool overview = settings->by == BP_BY_OVERVIEW;
     uint32_t most = overview ? ADVICE_ROWS : settings->top;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < model->advice_count; i++) {
-        if (!overview && !model->advice[i].of_devices)
+    for (uint32_t i = 0; i < analysis->advice_count; i++) {
+        if (!overview && !analysis->advice[i].of_devices)
             continue;
         if (count == 0) {
             fputc('\n', page->out);
             bp_page_heading(page, "What to change first\n");
         }
         if (count++ < most)
-            print_advice(page, &model->advice[i]);
+            print_advice(page, &analysis->advice[i]);
     }
-    if (count > most && overview)
-        fprintf(page->out, "  and %u more: --json\n", count - most);
-    else if (count > most)
-        fprintf(page->out, "  and %u more: --top %u\n", count - most, count);
+    if (overview)
+        bp_columns_more_by(page, "  ", count, most, "", "--json");
+    else
+        bp_columns_more(page, "  ", count, most);
 }

@@ -3,9 +3,10 @@
  * Native code of other libraries that DSL functions call is not intercepted, so the ledger has its
  * time as theirs. Samples tell it: a logger that a DSL function calls must not pass for DSL.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/report_internal.h"
+#include "tools/render/text/internal.h"
 
 #define ROWS 4
 /* Of the wall; less is not worth a section. */
@@ -26,26 +27,20 @@ static bool is_outermost(const struct bp_model *model, const struct bp_part *par
 static bool is_of_others(const struct bp_model *model, const struct bp_part *part) {
     return part->category == BP_DSL && part->kind == BP_PART_SAMPLED &&
            model->functions[part->function].category != BP_DSL &&
-           part->wall_s >= SMALLEST_PART * model->wall_s && !is_outermost(model, part);
+           part->wall_s >= SMALLEST_PART * model->wall.total_s && !is_outermost(model, part);
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_part *part) {
-    char label[400];
-    char callers[700] = "    ";
-    char text[64];
-    char share[32];
-    bp_report_part(model, part, label, sizeof(label));
-    fputs("  ", page->out);
-    bp_page_left(page, label, 48);
-    bp_page_right(page, bp_page_estimate(page, part->self_s, part->error_s, text),
-                  BP_PAGE_ESTIMATE);
-    bp_page_right(page, bp_page_share(part->wall_s, model->wall_s, share), 14);
-    fputc('\n', page->out);
-    bp_report_callers(model, part->callers, part->caller_count, part->self_s, callers + 4,
-                      sizeof(callers) - 4);
-    if (callers[4])
-        bp_page_wrap(page, callers, 6);
+    char *label = bp_report_part(model, part);
+    struct bp_text callers = {0};
+    struct bp_report_time time = {part->self_s, part->error_s, part->wall_s};
+    bp_columns_row(page, bp_report_time_columns, "  ", label, &time);
+    free(label);
+    bp_report_callers(model, part->callers, part->caller_count, part->self_s, &callers);
+    if (callers.length)
+        bp_page_say(page, 6, "    %s", bp_text_get(&callers));
+    bp_text_fini(&callers);
 }
 
 void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *model) {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/report_internal.h"
+#include "tools/base/memory.h"
+#include "tools/render/text/internal.h"
 
 #define ENTRY_ROWS 8
 #define LEAST_ROWS 4
@@ -28,40 +28,30 @@
 struct entry {
     const struct bp_group *group; /* NULL for a function */
     const struct bp_part *part;
-    double s;
-    double error_s;
-    double wall_s;
+    struct bp_report_time time;
 };
 
-static void print_row(const struct bp_page *page, const struct bp_model *model, const char *label,
-                      const struct entry *entry) {
-    char text[64];
-    char share[32];
-    fputs("  ", page->out);
-    bp_page_left(page, label, LABEL);
-    bp_page_right(page, entry->s < 0 ? "" : bp_page_estimate(page, entry->s, entry->error_s, text),
-                  BP_PAGE_ESTIMATE);
-    bp_page_right(page, bp_page_share(entry->wall_s, model->wall_s, share), 14);
-    fputc('\n', page->out);
+const struct bp_column bp_report_time_columns[] = {
+    BP_LABEL(2 + LABEL),
+    BP_COLUMN("", BP_PAGE_ESTIMATE, bp_cell_estimate, struct bp_report_time, s),
+    BP_COLUMN("", 14, bp_cell_share, struct bp_report_time, wall_s),
+    BP_LAST_COLUMN,
+};
+
+static void print_row(const struct bp_page *page, const char *label, const struct entry *entry) {
+    bp_columns_row(page, bp_report_time_columns, "  ", label, &entry->time);
 }
 
-static void print_time(const struct bp_page *page, const struct bp_model *model, const char *label,
-                       double s, double wall_s) {
-    struct entry entry = {.s = s, .wall_s = wall_s};
-    print_row(page, model, label, &entry);
+static void print_time(const struct bp_page *page, const char *label, double s, double wall_s) {
+    struct entry entry = {.time = {.s = s, .wall_s = wall_s}};
+    print_row(page, label, &entry);
 }
 
-static const char *function_label(const struct bp_function *function, char *text, size_t size) {
-    char name[200];
-    if (function->kind == BP_FUNC_ROOT)
-        snprintf(text, size, "own code of %s", function->library);
-    else if (!function->library[0])
-        snprintf(text, size, "%s", bp_report_name(function, name, sizeof(name)));
-    else if (strstr(function->name, "+0x"))
-        snprintf(text, size, "%.150s", function->name); /* has the library in it */
-    else
-        snprintf(text, size, "%.150s (%.80s)", function->name, function->library);
-    return text;
+static void add_function(struct bp_text *text, const struct bp_function *function) {
+    bool named = function->kind != BP_FUNC_ROOT && function->library[0];
+    bp_text_add(text, "%s", named ? function->name : function->label);
+    if (named && !strstr(function->name, "+0x")) /* else it has the library in it */
+        bp_text_add(text, " (%s)", function->library);
 }
 
 /* A lock that is free is taken without a record. */
@@ -72,29 +62,34 @@ static bool is_tried_first(const struct bp_function *function) {
             strcmp(function->name, "mtx_lock") == 0);
 }
 
-void bp_report_part(const struct bp_model *model, const struct bp_part *part, char *text,
-                    size_t size) {
+static void add_calls(struct bp_text *text, const struct bp_function *function, uint64_t calls) {
+    bp_text_add(text, ", %s %s%s", BP_COUNT(calls), is_tried_first(function) ? "wait" : "call",
+                calls == 1 ? "" : "s");
+}
+
+char *bp_report_part(const struct bp_model *model, const struct bp_part *part) {
     static const char *const starts[] = {"", "~ ", "off the CPU: "};
     const struct bp_function *function = &model->functions[part->function];
-    char name[256];
-    char count[32];
-    char calls[64] = "";
-    const char *end = "";
-    if (part->calls)
-        snprintf(calls, sizeof(calls), ", %s %s%s", bp_page_count(part->calls, count),
-                 is_tried_first(function) ? "wait" : "call", part->calls == 1 ? "" : "s");
+    struct bp_text text = {0};
+    bp_text_add(&text, "%s", starts[part->kind]);
+    add_function(&text, function);
     if (part->kind == BP_PART_EXACT && function->kind == BP_FUNC_ROOT)
-        end = !model->sampled ? ", not hooked" : part->samples ? ", few samples" : ", not sampled";
-    snprintf(text, size, "%s%s%s%s", starts[part->kind],
-             function_label(function, name, sizeof(name)), end, calls);
+        bp_text_add(&text, "%s",
+                    !model->samples.on ? ", not hooked"
+                    : part->samples    ? ", few samples"
+                                       : ", not sampled");
+    if (part->calls)
+        add_calls(&text, function, part->calls);
+    return bp_text_take(&text);
 }
 
 static void print_callers(const struct bp_page *page, const struct bp_model *model,
                           const struct bp_caller *callers, uint32_t count, double whole) {
-    char text[700] = "    ";
-    bp_report_callers(model, callers, count, whole, text + 4, sizeof(text) - 4);
-    if (text[4])
-        bp_page_wrap(page, text, 6);
+    struct bp_text text = {0};
+    bp_report_callers(model, callers, count, whole, &text);
+    if (text.length)
+        bp_page_say(page, 6, "    %s", bp_text_get(&text));
+    bp_text_fini(&text);
 }
 
 /* A time that may as well be nothing. */
@@ -109,13 +104,15 @@ static bool is_running(const struct bp_model *model, const struct bp_part *part)
            part->self_s > 0;
 }
 
-/* The last cell of a line: nothing stands to the right of it. */
-static void end_with_time(const struct bp_page *page, double s, double error_s) {
+/* Below a row, one step further in; nothing stands to the right of its time. */
+static void print_detail(const struct bp_page *page, const char *label, double s, double error_s) {
     char text[64];
     bp_page_estimate(page, s, error_s, text);
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == ' ')
         length--;
+    fputs("    ", page->out);
+    bp_page_left(page, label, LABEL - 2);
     fprintf(page->out, "%.*s\n", (int)length, text);
 }
 
@@ -126,7 +123,6 @@ static void print_parts(const struct bp_page *page, const struct bp_model *model
     double least_s = 0;
     for (uint32_t i = 0; i < group->part_count && shown < DETAIL_ROWS; i++) {
         const struct bp_part *part = &group->parts[i];
-        char label[400];
         if (!is_running(model, part))
             continue;
         if (says_nothing(part->self_s, part->error_s)) {
@@ -135,24 +131,24 @@ static void print_parts(const struct bp_page *page, const struct bp_model *model
         }
         if (part->self_s < least_s)
             break;
-        bp_report_part(model, part, label, sizeof(label));
-        fputs("    ", page->out);
-        bp_page_left(page, label, LABEL - 2);
-        end_with_time(page, part->self_s, part->error_s);
+        char *label = bp_report_part(model, part);
+        print_detail(page, label, part->self_s, part->error_s);
+        free(label);
         shown++;
     }
 }
 
 static void print_entry(const struct bp_page *page, const struct bp_model *model,
                         const struct entry *entry) {
-    char label[400];
     if (!entry->group) {
-        bp_report_part(model, entry->part, label, sizeof(label));
-        print_row(page, model, label, entry);
-        print_callers(page, model, entry->part->callers, entry->part->caller_count, entry->s);
+        char *label = bp_report_part(model, entry->part);
+        print_row(page, label, entry);
+        free(label);
+        print_callers(page, model, entry->part->callers, entry->part->caller_count, entry->time.s);
+        bp_report_overview_lines(page, model, entry->part->function, LABEL + 2);
         return;
     }
-    print_row(page, model, entry->group->name, entry);
+    print_row(page, entry->group->name, entry);
     print_callers(page, model, entry->group->callers, entry->group->caller_count,
                   entry->group->self_s);
     print_parts(page, model, entry->group);
@@ -161,23 +157,23 @@ static void print_entry(const struct bp_page *page, const struct bp_model *model
 static int compare_entries(const void *a, const void *b) {
     const struct entry *x = a;
     const struct entry *y = b;
-    if (x->s != y->s)
-        return x->s > y->s ? -1 : 1;
+    if (x->time.s != y->time.s)
+        return x->time.s > y->time.s ? -1 : 1;
     return 0;
 }
 
 static struct entry sum_group(const struct bp_model *model, const struct bp_group *group) {
-    struct entry sum = {.group = group, .error_s = group->error_s};
+    struct entry sum = {.group = group, .time.error_s = group->error_s};
     for (uint32_t i = 0; i < group->part_count; i++)
         if (is_running(model, &group->parts[i])) {
-            sum.s += group->parts[i].self_s;
-            sum.wall_s += group->parts[i].wall_s;
+            sum.time.s += group->parts[i].self_s;
+            sum.time.wall_s += group->parts[i].wall_s;
         }
     return sum;
 }
 
 static void add_entry(struct entry entry, struct entry **list, uint32_t *count) {
-    if (entry.s > 0)
+    if (entry.time.s > 0)
         *BP_APPEND(*list, *count) = entry;
 }
 
@@ -199,7 +195,7 @@ static struct entry *make_entries(const struct bp_model *model, uint32_t *count)
         for (uint32_t k = 0; k < group->part_count; k++) {
             const struct bp_part *part = &group->parts[k];
             if (is_running(model, part))
-                add_entry((struct entry){NULL, part, part->self_s, part->error_s, part->wall_s},
+                add_entry((struct entry){NULL, part, {part->self_s, part->error_s, part->wall_s}},
                           &list, count);
         }
     }
@@ -216,54 +212,48 @@ static void print_entries(const struct bp_page *page, const struct bp_model *mod
     uint32_t left = 0;
     char label[64];
     for (uint32_t i = 0; i < count; i++) {
-        bool large = entries[i].wall_s >= SMALLEST_PART * model->wall_s;
+        bool large = entries[i].time.wall_s >= SMALLEST_PART * model->wall.total_s;
         if (shown < ENTRY_ROWS && (large || shown < LEAST_ROWS) &&
-            !says_nothing(entries[i].s, entries[i].error_s)) {
+            !says_nothing(entries[i].time.s, entries[i].time.error_s)) {
             print_entry(page, model, &entries[i]);
             shown++;
             continue;
         }
         left++;
-        rest.s += entries[i].s;
-        rest.wall_s += entries[i].wall_s;
+        rest.time.s += entries[i].time.s;
+        rest.time.wall_s += entries[i].time.wall_s;
     }
     if (left) {
         snprintf(label, sizeof(label), "%u more: --by group", left);
-        print_row(page, model, label, &rest);
+        print_row(page, label, &rest);
     }
     free(entries);
 }
 
 /* Where both do not fit the count is worth more than the library. */
 static void detail_row(const struct bp_page *page, const struct bp_function *function, double s) {
-    char name[256];
-    char label[400];
-    char count[32];
-    char calls[64];
-    snprintf(calls, sizeof(calls), ", %s %s%s", bp_page_count(function->calls, count),
-             is_tried_first(function) ? "wait" : "call", function->calls == 1 ? "" : "s");
-    const char *text = function_label(function, name, sizeof(name));
-    if (bp_page_columns(text) + bp_page_columns(calls) > LABEL - 2)
-        text = bp_report_name(function, name, sizeof(name));
-    snprintf(label, sizeof(label), "%.300s%s", text, calls);
-    fputs("    ", page->out);
-    bp_page_left(page, label, LABEL - 2);
-    end_with_time(page, s, 0);
+    struct bp_text text = {0};
+    add_function(&text, function);
+    add_calls(&text, function, function->calls);
+    if (bp_page_columns(bp_text_get(&text)) > LABEL - 2) {
+        bp_text_set(&text, "%s", function->label);
+        add_calls(&text, function, function->calls);
+    }
+    print_detail(page, bp_text_get(&text), s, 0);
+    bp_text_fini(&text);
 }
 
 /* Of threads that wait for work while others have some, the wall has nothing. */
 static void print_waits_of_others(const struct bp_page *page, const struct bp_model *model) {
     bool exact;
     double all_s = bp_model_all_wait(model, &exact);
-    double others_s = model->waiting_s - all_s;
-    if (all_s < 0 || others_s < LEAST_OTHERS * model->waiting_s)
+    double others_s = model->thread_time.waiting_s - all_s;
+    if (all_s < 0 || others_s < LEAST_OTHERS * model->thread_time.waiting_s)
         return;
-    fputs("    ", page->out);
-    bp_page_left(page,
+    print_detail(page,
                  exact ? "of it while other threads were busy"
                        : "of it while other threads were busy, at least",
-                 LABEL - 2);
-    end_with_time(page, others_s, 0);
+                 others_s, 0);
 }
 
 static void print_waits(const struct bp_page *page, const struct bp_model *model,
@@ -303,20 +293,24 @@ static void print_cuda_details(const struct bp_page *page, const struct bp_model
 
 static void print_cuda(const struct bp_page *page, const struct bp_model *model,
                        const uint32_t *order, uint32_t count) {
-    if (model->cuda_api_s > 0) {
-        print_time(page, model, "CUDA calls: launch, allocation, context, JIT", model->cuda_api_s,
-                   model->cuda_api_wall_s);
+    if (model->thread_time.cuda_api_s > 0) {
+        print_time(page, "CUDA calls: launch, allocation, context, JIT",
+                   model->thread_time.cuda_api_s, model->wall.cuda_api_s);
         print_cuda_details(page, model, order, count);
     }
-    if (model->kernel_wait_s > 0)
-        print_time(page, model, "waiting for kernels launched outside the DSL",
-                   model->kernel_wait_s, model->kernel_wait_wall_s);
+    if (model->thread_time.kernel_wait_s > 0)
+        print_time(page, "waiting for kernels launched outside the DSL",
+                   model->thread_time.kernel_wait_s, model->wall.kernel_wait_s);
 }
 
 void bp_report_time_title(const struct bp_page *page, const char *text) {
-    bp_page_title(page, text, LABEL - 8,
-                  BP_COLUMNS({"thread time", 10 + BP_PAGE_VALUE},
-                             {"of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE}));
+    const struct bp_column columns[] = {
+        BP_LABEL(LABEL - 8),
+        BP_HEAD("thread time", 10 + BP_PAGE_VALUE),
+        BP_HEAD("of wall", 14 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE),
+        BP_LAST_COLUMN,
+    };
+    bp_columns_title(page, text, columns);
 }
 
 void bp_report_framework(const struct bp_page *page, const struct bp_model *model) {
@@ -325,15 +319,14 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
     bp_report_time_title(page, "Framework");
     print_entries(page, model);
     print_cuda(page, model, order, count);
-    if (model->waiting_s > 0 || model->idle_s > LEAST_IDLE * model->wall_s) {
-        print_time(page, model, "waiting (of wall: while no thread was busy)", model->waiting_s,
-                   model->idle_s);
+    if (model->thread_time.waiting_s > 0 || model->wall.idle_s > LEAST_IDLE * model->wall.total_s) {
+        print_time(page, "waiting (of wall: while no thread was busy)",
+                   model->thread_time.waiting_s, model->wall.idle_s);
         print_waits_of_others(page, model);
         print_waits(page, model, order, count);
     }
-    if (model->start_s > LEAST_START * model->wall_s)
-        print_time(page, model, "starting and ending, while no thread was there", -1,
-                   model->start_s);
+    if (model->wall.start_s > LEAST_START * model->wall.total_s)
+        print_time(page, "starting and ending, while no thread was there", -1, model->wall.start_s);
     bp_report_suspect_line(page, model);
     free(order);
 }

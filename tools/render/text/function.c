@@ -6,36 +6,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/report_internal.h"
+#include "tools/base/text.h"
+#include "tools/render/text/internal.h"
 
-static void print_title(const struct bp_page *page, const char *text) {
-    bp_page_title(page, text, 32,
-                  BP_COLUMNS({"calls", 14}, {"self", 12}, {"total", 12}, {"of wall", 10}));
+const char *bp_cell_self(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_function *function = value;
+    return bp_page_bound(page, function->self_s, bp_overhead_error(function->overhead_s), text);
 }
 
-const char *bp_report_self(const struct bp_page *page, const struct bp_function *function,
-                           char text[32]) {
-    return bp_page_bound(page, function->self_s, bp_cost_error(function->cost_s), text);
+const char *bp_cell_total(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_function *function = value;
+    return bp_page_bound(page, function->total_s, bp_overhead_error(function->total_overhead_s),
+                         text);
 }
 
-const char *bp_report_total(const struct bp_page *page, const struct bp_function *function,
-                            char text[32]) {
-    return bp_page_bound(page, function->total_s, bp_cost_error(function->total_cost_s), text);
+const char *bp_cell_function_wall(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_function *function = value;
+    return bp_page_share(function->wall_s + function->idle_s, page->whole, text);
 }
+
+static const struct bp_column columns[] = {
+    BP_LABEL(32),
+    BP_COLUMN("calls", 14, bp_cell_some, struct bp_function, calls),
+    {"self", 12, bp_cell_self, 0},
+    {"total", 12, bp_cell_total, 0},
+    {"of wall", 10, bp_cell_function_wall, 0},
+    BP_LAST_COLUMN,
+};
 
 /* Calls of a thread's own code and of folded contexts are not counted. */
 static void print_calls(const struct bp_page *page, const struct bp_function *function) {
     char mean[32];
-    char median[32];
-    char p99[32];
-    char max[32];
     char first[48] = "";
     char text[32];
-    double error_s = bp_cost_error(function->total_cost_s);
+    double error_s = bp_overhead_error(function->total_overhead_s);
     if (function->calls == 0)
         return;
     if (function->total_s < error_s) {
-        bp_page_time(page, function->total_cost_s / (double)function->calls, text);
+        bp_page_time(page, function->total_overhead_s / (double)function->calls, text);
         bp_page_bound(page, bp_function_mean(function), error_s / (double)function->calls, mean);
         fprintf(page->out, "    call: mean %s, after own cost of %s\n", mean, text);
         return;
@@ -49,46 +57,28 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     if (function->first_s > 0)
         snprintf(first, sizeof(first), ", first %s", bp_page_time(page, function->first_s, text));
     fprintf(page->out, "    call: mean %s, median %s, p99 %s, max %s%s\n", mean,
-            bp_page_time(page, function->median_s, median),
-            bp_page_time(page, function->p99_s, p99), bp_page_time(page, function->max_s, max),
-            first);
+            BP_TIME(page, function->median_s), BP_TIME(page, function->p99_s),
+            BP_TIME(page, function->max_s), first);
 }
 
 static void print_tasks(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_function *function) {
-    char text[32];
-    double error_s =
-        bp_function_in_tasks(function) * bp_cost_error(function->cost_s) / fmax(function->tasks, 1);
+    double error_s = bp_function_in_tasks(function) * bp_overhead_error(function->overhead_s) /
+                     fmax(function->tasks, 1);
     if (function->tasks)
         fprintf(page->out, "    task: self %s, in %u of %u tasks\n",
-                bp_page_bound(page, function->task_s / function->tasks, error_s, text),
-                function->tasks, model->task_summary.count);
+                BP_BOUND(page, function->task_s / function->tasks, error_s), function->tasks,
+                model->tasks.summary.count);
 }
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_function *function) {
-    char name[300];
-    char label[400];
-    char text[32];
-    const char *own = bp_report_name(function, name, sizeof(name));
-    snprintf(label, sizeof(label), "%s", own);
-    if (function->kind == BP_FUNC_ROOT)
-        snprintf(label, sizeof(label), "own code of %s", function->library);
-    if (function->kind == BP_FUNC_WAIT || function->kind == BP_FUNC_IO) /* a write may be either */
-        snprintf(label, sizeof(label), "%s [%s]", own,
-                 function->kind == BP_FUNC_IO ? "io" : "wait");
-    fputs("  ", page->out);
-    if (bp_page_columns(label) > 30) { /* its end tells it from others */
-        fprintf(page->out, "%s\n  ", label);
-        label[0] = 0;
-    }
-    bp_page_left(page, label, 30);
-    bp_page_right(page, function->calls ? bp_page_count(function->calls, text) : "", 14);
-    bp_page_right(page, bp_report_self(page, function, text), 12);
-    bp_page_right(page, bp_report_total(page, function, text), 12);
-    bp_page_right(page, bp_page_share(function->wall_s + function->idle_s, model->wall_s, text),
-                  10);
-    fputc('\n', page->out);
+    char *label = bp_make_text("%s%s", function->label,
+                               function->kind == BP_FUNC_IO     ? " [io]"
+                               : function->kind == BP_FUNC_WAIT ? " [wait]" /* a write is either */
+                                                                : "");
+    bp_columns_whole_row(page, columns, "  ", label, function);
+    free(label);
     print_calls(page, function);
     print_tasks(page, model, function);
 }
@@ -98,22 +88,19 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
     uint32_t count;
     uint32_t shown = 0;
     double hidden_s = 0;
-    char text[64];
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_function *function = &model->functions[order[i]];
         if ((function->category == BP_DSL) != dsl || !bp_report_wanted(settings, function))
             continue;
         if (shown == 0)
-            print_title(page, dsl ? "DSL functions" : "Other functions");
+            bp_columns_title(page, dsl ? "DSL functions" : "Other functions", columns);
         if (shown++ < settings->top)
             print_row(page, model, function);
         else
             hidden_s += function->wall_s + function->idle_s;
     }
-    snprintf(text, sizeof(text), "and %u more: --top %u", shown - settings->top, shown);
-    if (shown > settings->top)
-        bp_report_share_row(page, model, text, hidden_s);
+    bp_report_hidden_row(page, model, shown, settings->top, hidden_s);
     free(order);
 }
 
@@ -124,5 +111,5 @@ void bp_report_functions(const struct bp_page *page, const struct bp_model *mode
     if (settings->search.count)
         bp_report_misses(page, model, settings);
     else
-        bp_report_rest_rows(page, model, "function");
+        bp_report_rest_rows(page, model, settings);
 }

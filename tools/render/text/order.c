@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/report.h"
+#include "tools/base/memory.h"
+#include "tools/render/report.h"
 
 struct order {
     const struct bp_function *functions;
@@ -32,6 +32,33 @@ static int compare_functions(const void *a, const void *b, void *data) {
     if (result == 0)
         result = strcmp(x->name, y->name);
     return result ? result : strcmp(x->library, y->library);
+}
+
+static int compare_line_functions(const void *a, const void *b, void *data) {
+    const struct bp_model *model = data;
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    int result =
+        compare_numbers(bp_model_lines(model, x)->self_s, bp_model_lines(model, y)->self_s);
+    if (result == 0)
+        result =
+            compare_numbers(bp_model_lines(model, x)->total_s, bp_model_lines(model, y)->total_s);
+    if (result == 0)
+        result = strcmp(model->functions[x].name, model->functions[y].name);
+    return result ? result : strcmp(model->functions[x].library, model->functions[y].library);
+}
+
+uint32_t *bp_report_line_order(const struct bp_model *model,
+                               const struct bp_report_settings *settings, uint32_t *count) {
+    uint32_t *list = bp_alloc(model->function_count, sizeof(*list));
+    *count = 0;
+    uint32_t exact;
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if ((bp_model_lines(model, i)->count || bp_model_exact_lines(model, i, &exact)) &&
+            bp_report_wanted(settings, &model->functions[i]))
+            list[(*count)++] = i;
+    qsort_r(list, *count, sizeof(*list), compare_line_functions, (void *)model);
+    return list;
 }
 
 uint32_t *bp_report_order(const struct bp_model *model, const char *sort, uint32_t *count) {

@@ -3,20 +3,19 @@
  * --scale and --budget: what a run of more tasks would take, and how many fit into a time, now and
  * after each change that the report proposes.
  */
-#include "tools/report_projection.h"
+#include "tools/render/text/projection.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/priority.h"
-#include "tools/text.h"
+#include "tools/analyze/priority.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
 
 #define ADVICE_ROWS 3
 #define CANDIDATE_ROWS 3
-#define BUDGET_LABEL 36
 
 static void long_time(const struct bp_page *page, double s, char text[32]) {
     if (s >= 7200)
@@ -27,28 +26,31 @@ static void long_time(const struct bp_page *page, double s, char text[32]) {
         bp_page_time(page, s, text);
 }
 
-static void cell(const struct bp_page *page, double s, int width) {
-    char text[32];
-    long_time(page, s, text);
-    bp_page_right(page, text, width);
+static const char *cell_time(const struct bp_page *page, const void *value, char text[64]) {
+    long_time(page, *(const double *)value, text);
+    return text;
 }
 
-static void row(const struct bp_page *page, const char *label, double now_s, double then_s) {
-    fputs("  ", page->out);
-    bp_page_left(page, label, 38);
-    cell(page, now_s, 12);
-    cell(page, then_s, 14);
-    fputc('\n', page->out);
+/* A time now and at the other scale. */
+struct row {
+    double now_s;
+    double then_s;
+};
+
+static const struct bp_column columns[] = {
+    BP_LABEL(40),
+    BP_COLUMN("", 12, cell_time, struct row, now_s),
+    BP_COLUMN("", 14, cell_time, struct row, then_s),
+    BP_LAST_COLUMN,
+};
+
+static void print_row(const struct bp_page *page, const char *label, double now_s, double then_s) {
+    bp_columns_row(page, columns, "  ", label, &(struct row){now_s, then_s});
 }
 
 static void detail(const struct bp_page *page, const char *label, double s) {
-    if (!(fabs(s) >= 0.5e-6))
-        return;
-    fputs("    ", page->out);
-    bp_page_left(page, label, 36);
-    cell(page, s, 12);
-    cell(page, s, 14);
-    fputc('\n', page->out);
+    if (fabs(s) >= 0.5e-6)
+        bp_columns_row(page, columns, "    ", label, &(struct row){s, s});
 }
 
 static bool grows(const struct bp_report_settings *settings, const char *name) {
@@ -58,41 +60,51 @@ static bool grows(const struct bp_report_settings *settings, const char *name) {
     return false;
 }
 
-/* Phases in which no task runs say what is paid before and after them; which of both, nobody has
- * recorded. */
+double bp_phase_scaled(const struct bp_model_phase *phase, const struct bp_projection *projection,
+                       const struct bp_report_settings *settings) {
+    double times = (double)settings->scale / projection->from;
+    double outside_s = bp_phase_outside(phase);
+    double inside_s = bp_phase_wall(phase) - outside_s;
+    return inside_s * times + outside_s * (grows(settings, phase->name) ? times : 1);
+}
+
+/* Of phases that have a hundredth of the wall: what is in tasks grows with them. */
 static void print_phases(const struct bp_page *page, const struct bp_model *model,
-                         const struct bp_report_settings *settings) {
+                         const struct bp_report_settings *settings,
+                         const struct bp_projection *projection) {
     for (uint32_t i = 0; i < model->phase_count; i++) {
         const struct bp_model_phase *phase = &model->phases[i];
-        char text[32];
-        if (phase->tasks || !(phase->wall_s > 0.01 * model->wall_s))
+        if (!(bp_phase_wall(phase) > 0.01 * model->wall.total_s))
             continue;
-        fprintf(page->out, "    in them, phase %.30s: %s%s\n", phase->name,
-                bp_page_time(page, phase->wall_s, text),
-                grows(settings, phase->name) ? ", grows with the tasks" : "");
+        char *label = bp_make_text("phase %s", phase->name);
+        print_row(page, label, bp_phase_wall(phase), bp_phase_scaled(phase, projection, settings));
+        free(label);
     }
 }
 
-static void print_once(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_report_settings *settings,
-                       const struct bp_projection *projection) {
-    row(page, "paid once", projection->once_s, projection->once_s);
+static void print_once(const struct bp_page *page, const struct bp_projection *projection) {
+    print_row(page, "paid once", projection->once_s, projection->once_s);
     detail(page, "before the first task", projection->before_s);
     detail(page, "after the last one", projection->after_s);
     detail(page, "first tasks, longer than the others", projection->warm_s);
     detail(page, "uneven start and end of workers", projection->uneven_s);
-    print_phases(page, model, settings);
 }
 
 static void print_category(const struct bp_page *page, const char *name, double now_s,
                            double wall_s, double then_s, double scaled_s) {
-    char text[32];
-    fputs("  ", page->out);
-    bp_page_left(page, name, 38);
-    bp_page_right(page, bp_page_share(now_s, wall_s, text), 12);
-    cell(page, then_s, 14);
-    bp_page_right(page, bp_page_share(then_s, scaled_s, text), 12);
-    fputc('\n', page->out);
+    struct {
+        const char *now;
+        double then_s;
+        const char *then;
+    } row = {BP_SHARE(now_s, wall_s), then_s, BP_SHARE(then_s, scaled_s)};
+    const struct bp_column shares[] = {
+        BP_LABEL(40),
+        BP_COLUMN("", 12, bp_cell_text, __typeof__(row), now),
+        BP_COLUMN("", 14, cell_time, __typeof__(row), then_s),
+        BP_COLUMN("", 12, bp_cell_text, __typeof__(row), then),
+        BP_LAST_COLUMN,
+    };
+    bp_columns_row(page, shares, "  ", name, &row);
 }
 
 static void print_scaled(const struct bp_page *page, const struct bp_model *model,
@@ -103,50 +115,48 @@ static void print_scaled(const struct bp_page *page, const struct bp_model *mode
     char high[32];
     bp_page_time(page, bp_projection_step(projection), each);
     snprintf(label, sizeof(label),
-             projection->places > 1 ? "tasks, %s each (%u at once)" : "tasks, %s each", each,
-             projection->places);
-    row(page, label, model->wall_s - projection->once_s, scaled->wall_s - projection->once_s);
-    row(page, "wall", model->wall_s, scaled->wall_s);
+             projection->by_workers   ? "tasks, %s each (%u workers)"
+             : projection->places > 1 ? "tasks, %s each (%u at once)"
+                                      : "tasks, %s each",
+             each, projection->places);
+    print_row(page, label, model->wall.total_s - projection->once_s,
+              scaled->wall_s - projection->once_s);
+    print_row(page, "wall", model->wall.total_s, scaled->wall_s);
     long_time(page, scaled->low_s, low);
     long_time(page, scaled->high_s, high);
     if (scaled->tasks != projection->from)
-        fprintf(page->out, "    95 %% interval: %s to %s, if the other tasks are like these\n", low,
-                high);
-    print_category(page, "DSL", model->category_s[BP_DSL], model->wall_s,
+        fprintf(page->out, "    19 of 20 such runs: %s to %s, if the other tasks are like these\n",
+                low, high);
+    print_category(page, "DSL", model->wall.category_s[BP_DSL], model->wall.total_s,
                    scaled->category_s[BP_DSL], scaled->wall_s);
-    print_category(page, "framework", model->category_s[BP_FRAMEWORK], model->wall_s,
+    print_category(page, "framework", model->wall.category_s[BP_FRAMEWORK], model->wall.total_s,
                    scaled->category_s[BP_FRAMEWORK], scaled->wall_s);
-    print_category(page, "transfer", model->category_s[BP_TRANSFER], model->wall_s,
+    print_category(page, "transfer", model->wall.category_s[BP_TRANSFER], model->wall.total_s,
                    scaled->category_s[BP_TRANSFER], scaled->wall_s);
-    print_category(page, "profiler", model->overhead_wall_s, model->wall_s, scaled->profiler_s,
-                   scaled->wall_s);
+    print_category(page, "profiler", model->wall.overhead_s, model->wall.total_s,
+                   scaled->overhead_s, scaled->wall_s);
 }
 
 /* Of tasks that differ by factors the longest decide, and a few may hold none of them. */
 static void print_uneven(const struct bp_page *page, const struct bp_projection *projection,
                          const struct bp_scaled *scaled) {
-    char line[200];
     if (scaled->tasks <= projection->from || !bp_projection_uneven(projection))
         return;
-    snprintf(line, sizeof(line),
-             "  tasks differ by %.0f %% of their mean: a rare long one that is not among these %u "
-             "would make it longer, beyond the interval; project from more tasks",
-             100 * projection->deviation_s / projection->task_s, projection->from);
-    bp_page_wrap(page, line, 4);
+    bp_page_say(page, 4,
+                "  tasks differ by %.0f %% of their mean: the interval allows for longer ones than "
+                "these %u; more tasks would make it narrower",
+                100 * projection->deviation_s / projection->task_s, projection->from);
 }
 
 static void print_drift(const struct bp_page *page, const struct bp_projection *projection) {
-    char line[200];
-    char text[32];
     if (!projection->drifts)
         return;
-    snprintf(line, sizeof(line),
-             "  tasks became %s %s from the first to the last: if that goes on, the projection is "
-             "too %s",
-             bp_page_time(page, fabs(projection->drift_s), text),
-             projection->drift_s > 0 ? "longer" : "shorter",
-             projection->drift_s > 0 ? "low" : "high");
-    bp_page_wrap(page, line, 4);
+    bp_page_say(
+        page, 4,
+        "  tasks became %s %s from the first to the last: if that goes on, the projection is "
+        "too %s",
+        BP_TIME(page, fabs(projection->drift_s)), projection->drift_s > 0 ? "longer" : "shorter",
+        projection->drift_s > 0 ? "low" : "high");
 }
 
 void bp_report_projection(const struct bp_page *page, const struct bp_model *model,
@@ -154,27 +164,29 @@ void bp_report_projection(const struct bp_page *page, const struct bp_model *mod
     struct bp_projection projection;
     char now[40];
     char then[40];
-    char text[32];
-    bool known = bp_projection_init(&projection, model, &settings->grows);
     if (settings->scale == 0)
         return;
-    fputc('\n', page->out);
-    bp_page_heading(page, "Projection");
+    bool known = bp_projection_init(&projection, model, &settings->grows);
     if (!known) {
+        fputc('\n', page->out);
+        bp_page_heading(page, "Projection");
         fprintf(page->out, "\n  needs %u tasks or more, this run has %u\n", BP_PROJECTION_FEWEST,
                 projection.from);
+        bp_projection_fini(&projection);
         return;
     }
     struct bp_scaled scaled = bp_projection_at(&projection, settings->scale);
-    snprintf(now, sizeof(now), "%s tasks", bp_page_count(projection.from, text));
-    bp_page_right(page, now, 42);
-    snprintf(then, sizeof(then), "%s tasks", bp_page_count(settings->scale, text));
-    bp_page_right(page, then, 14);
-    fputc('\n', page->out);
-    print_once(page, model, settings, &projection);
+    snprintf(now, sizeof(now), "%s tasks", BP_COUNT(projection.from));
+    snprintf(then, sizeof(then), "%s tasks", BP_COUNT(settings->scale));
+    const struct bp_column heads[] = {BP_LABEL(40), BP_HEAD(now, 12), BP_HEAD(then, 14),
+                                      BP_LAST_COLUMN};
+    bp_columns_title(page, "Projection", heads);
+    print_once(page, &projection);
     print_scaled(page, model, &projection, &scaled);
+    print_phases(page, model, settings, &projection);
     print_uneven(page, &projection, &scaled);
     print_drift(page, &projection);
+    bp_projection_fini(&projection);
 }
 
 /* `saved_s` of this run's wall, `in_tasks` of it by its tasks. */
@@ -197,16 +209,16 @@ static void add_candidates(struct bp_budget *budget, const struct bp_model *mode
     for (uint32_t i = 0; i < priorities->candidate_count && i < CANDIDATE_ROWS; i++) {
         const struct bp_candidate *candidate = &priorities->candidates[i];
         const struct bp_function *function = &model->functions[candidate->function];
-        add(budget, bp_make_text("%.200s %.0f times as fast", function->name, candidate->factor[0]),
+        add(budget, bp_make_text("%s %.0f times as fast", function->name, candidate->factor[0]),
             function->wall_s * (1 - 1 / candidate->factor[0]), bp_function_in_tasks(function));
     }
     bp_priorities_free(priorities);
 }
 
-static void add_advice(struct bp_budget *budget, const struct bp_model *model) {
+static void add_advice(struct bp_budget *budget, const struct bp_analysis *analysis) {
     uint32_t rows = 0;
-    for (uint32_t i = 0; i < model->advice_count && rows < ADVICE_ROWS; i++) {
-        const struct bp_advice *advice = &model->advice[i];
+    for (uint32_t i = 0; i < analysis->advice_count && rows < ADVICE_ROWS; i++) {
+        const struct bp_advice *advice = &analysis->advice[i];
         if (!(advice->saves_s > 0))
             continue;
         add(budget, bp_copy_text(advice->what), advice->saves_s, advice->in_tasks);
@@ -214,54 +226,58 @@ static void add_advice(struct bp_budget *budget, const struct bp_model *model) {
     }
 }
 
-void bp_budget_init(struct bp_budget *budget, const struct bp_model *model,
+void bp_budget_init(struct bp_budget *budget, const struct bp_analysis *analysis,
                     const struct bp_report_settings *settings) {
-    *budget = (struct bp_budget){.s = settings->budget_s, .run_s = model->wall_s};
+    const struct bp_model *model = analysis->model;
+    *budget = (struct bp_budget){.s = settings->budget_s, .run_s = model->wall.total_s};
     budget->known = bp_projection_init(&budget->projection, model, &settings->grows);
     budget->tasks = settings->scale ? settings->scale : budget->projection.from;
     if (budget->known)
         budget->run_s = bp_projection_at(&budget->projection, budget->tasks).wall_s;
     add(budget, bp_copy_text("as it is"), 0, 0);
-    add_advice(budget, model);
-    add_candidates(budget, model, settings);
+    add_advice(budget, analysis);
+    if (bp_model_used_cuda(model))
+        add_candidates(budget, model, settings);
 }
 
 void bp_budget_fini(struct bp_budget *budget) {
     for (uint32_t i = 0; i < budget->count; i++)
         free(budget->rows[i].what);
     free(budget->rows);
+    bp_projection_fini(&budget->projection);
 }
+
+static const struct bp_column budget_columns[] = {
+    BP_LABEL(38),
+    BP_COLUMN("a run", 10, cell_time, struct bp_budget_row, run_s),
+    BP_COLUMN("runs", 12, bp_cell_count, struct bp_budget_row, runs),
+    BP_HEAD("or tasks in one", 19),
+    BP_LAST_COLUMN,
+};
 
 /* A label that is too long has lines of its own. */
-static void print_budget_label(const struct bp_page *page, const char *what) {
-    char line[600];
-    bool fits = bp_page_columns(what) <= BUDGET_LABEL;
-    snprintf(line, sizeof(line), "  %s", what);
+static void print_budget_row(const struct bp_page *page, const struct bp_budget_row *row) {
+    bool fits = bp_page_columns(row->what) <= budget_columns[0].width - 2;
     if (!fits)
-        bp_page_wrap(page, line, 4);
-    fputs("  ", page->out);
-    bp_page_left(page, fits ? what : "", BUDGET_LABEL);
+        bp_page_say(page, 4, "  %s", row->what);
+    bp_columns_begin(page, budget_columns, "  ", fits ? row->what : "", row);
+    if (row->tasks)
+        bp_page_right(page, BP_COUNT(row->tasks), 19);
+    fputc('\n', page->out);
 }
 
-void bp_report_budget(const struct bp_page *page, const struct bp_model *model,
+void bp_report_budget(const struct bp_page *page, const struct bp_analysis *analysis,
                       const struct bp_report_settings *settings) {
     struct bp_budget budget;
     char text[32];
     char title[80];
     if (!(settings->budget_s > 0))
         return;
-    bp_budget_init(&budget, model, settings);
+    bp_budget_init(&budget, analysis, settings);
     long_time(page, budget.s, text);
     snprintf(title, sizeof(title), "Budget %s", text);
-    bp_page_title(page, title, 38,
-                  BP_COLUMNS({"a run", 10}, {"runs", 12}, {"or tasks in one", 19}));
-    for (uint32_t i = 0; i < budget.count; i++) {
-        print_budget_label(page, budget.rows[i].what);
-        cell(page, budget.rows[i].run_s, 10);
-        bp_page_right(page, bp_page_count(budget.rows[i].runs, text), 12);
-        if (budget.known && budget.rows[i].tasks)
-            bp_page_right(page, bp_page_count(budget.rows[i].tasks, text), 19);
-        fputc('\n', page->out);
-    }
+    bp_columns_title(page, title, budget_columns);
+    for (uint32_t i = 0; i < budget.count; i++)
+        print_budget_row(page, &budget.rows[i]);
     bp_budget_fini(&budget);
 }

@@ -2,11 +2,11 @@
  *
  * What fits into a time; shared by the text and the JSON.
  */
-#ifndef BP_TOOLS_REPORT_PROJECTION_H
-#define BP_TOOLS_REPORT_PROJECTION_H
+#ifndef BP_TOOLS_RENDER_TEXT_PROJECTION_H
+#define BP_TOOLS_RENDER_TEXT_PROJECTION_H
 
-#include "tools/projection.h"
-#include "tools/report_internal.h"
+#include "tools/analyze/projection.h"
+#include "tools/render/text/internal.h"
 
 struct bp_budget_row {
     char *what; /* was changed */
@@ -25,7 +25,11 @@ struct bp_budget {
     uint32_t count;
 };
 
-void bp_budget_init(struct bp_budget *budget, const struct bp_model *model,
+/* What a phase has of the wall at the scale that was asked for. */
+double bp_phase_scaled(const struct bp_model_phase *phase, const struct bp_projection *projection,
+                       const struct bp_report_settings *settings);
+
+void bp_budget_init(struct bp_budget *budget, const struct bp_analysis *analysis,
                     const struct bp_report_settings *settings);
 void bp_budget_fini(struct bp_budget *budget);
 

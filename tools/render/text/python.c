@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How functions of Python are told: by module and qualified name, anonymous ones with their place,
- * and those of other modules with the DSL function that called them.
+ * Functions of other Python modules are shown with the DSL function that called them.
  */
-#include <string.h>
-
-#include "tools/memory.h"
-#include "tools/report_internal.h"
-#include "tools/text.h"
-
-const char *bp_report_name(const struct bp_function *function, char *text, size_t size) {
-    if (!function->module[0])
-        return function->name;
-    if (strchr(function->name, '<') && function->file[0])
-        snprintf(text, size, "%s.%s %s:%u", function->module, function->name,
-                 bp_base_name(function->file), function->line);
-    else
-        snprintf(text, size, "%s.%s", function->module, function->name);
-    return text;
-}
+#include "tools/render/text/internal.h"
 
 const struct bp_function *bp_report_caller(const struct bp_model *model,
                                            const struct bp_function *function, uint32_t *others) {

@@ -2,51 +2,48 @@
  *
  * Processes by role and machines, below the table of processes; each where there is more than one.
  */
-#include "tools/json.h"
-#include "tools/report_internal.h"
-#include "tools/report_json.h"
+#include <stdlib.h>
+#include <string.h>
 
-static void cells(const struct bp_page *page, const struct bp_model *model, uint32_t processes,
-                  double thread_s, const double *category_s, double wall_s) {
-    char text[32];
-    bp_page_right(page, bp_page_count(processes, text), 11);
-    bp_page_right(page, bp_page_time(page, thread_s, text), 12);
-    bp_page_right(page, bp_page_time(page, category_s[BP_DSL], text), 10);
-    bp_page_right(page, bp_page_time(page, category_s[BP_FRAMEWORK], text), 10);
-    bp_page_right(page, bp_page_share(wall_s, model->wall_s, text), 9);
-    fputc('\n', page->out);
+#include "tools/base/json.h"
+#include "tools/render/json/report.h"
+#include "tools/render/text/internal.h"
+
+static const char *cell_wall(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_role *role = value;
+    return bp_page_share(role->wall_s + role->idle_s, page->whole, text);
 }
 
-static void heading(const struct bp_page *page, const char *title) {
-    bp_page_title(page, title, 29,
-                  BP_COLUMNS({"processes", 10}, {"thread time", 12}, {"DSL", 10}, {"framew.", 10},
-                             {"of wall", 9}));
-}
+static const struct bp_column columns[] = {
+    BP_LABEL(28),
+    BP_COLUMN("processes", 11, bp_cell_number, struct bp_role, processes),
+    BP_COLUMN("thread time", 12, bp_cell_time, struct bp_role, thread_s),
+    BP_COLUMN("DSL", 10, bp_cell_time, struct bp_role, category_s[BP_DSL]),
+    BP_COLUMN("framew.", 10, bp_cell_time, struct bp_role, category_s[BP_FRAMEWORK]),
+    {"of wall", 9, cell_wall, 0},
+    BP_LAST_COLUMN,
+};
 
 static void print_roles(const struct bp_page *page, const struct bp_model *model) {
-    heading(page, "Roles");
-    for (uint32_t i = 0; i < model->role_count; i++) {
-        const struct bp_role *role = &model->roles[i];
-        fputs("  ", page->out);
-        bp_page_left(page, role->name, 26);
-        cells(page, model, role->processes, role->thread_s, role->category_s,
-              role->wall_s + role->idle_s);
-    }
+    bp_columns_title(page, "Roles", columns);
+    for (uint32_t i = 0; i < model->role_count; i++)
+        bp_columns_row(page, columns, "  ", model->roles[i].name, &model->roles[i]);
 }
 
 /* Clocks of machines cannot be compared: each has its own wall. */
 static void print_machines(const struct bp_page *page, const struct bp_model *model) {
-    heading(page, "Machines");
+    bp_columns_title(page, "Machines", columns);
     for (uint32_t i = 0; i < model->machine_count; i++) {
         const struct bp_machine *machine = &model->machines[i];
-        char label[160];
-        char text[32];
-        snprintf(label, sizeof(label), "%s, %s", machine->host[0] ? machine->host : "(unknown)",
-                 bp_page_time(page, machine->end_s - machine->start_s, text));
-        fputs("  ", page->out);
-        bp_page_left(page, label, 26);
-        cells(page, model, machine->processes, machine->thread_s, machine->category_s,
-              machine->wall_s + machine->idle_s);
+        char *label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
+                                   BP_TIME(page, machine->end_s - machine->start_s));
+        struct bp_role row = {.processes = machine->processes,
+                              .thread_s = machine->thread_s,
+                              .wall_s = machine->wall_s,
+                              .idle_s = machine->idle_s};
+        memcpy(row.category_s, machine->category_s, sizeof(row.category_s));
+        bp_columns_row(page, columns, "  ", label, &row);
+        free(label);
     }
 }
 
@@ -54,17 +51,19 @@ static void print_ranks(const struct bp_page *page, const struct bp_model *model
     uint32_t count = 0;
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *process = &model->processes[i];
-        char label[64];
         if (process->rank < 0)
             continue;
         if (count++ == 0)
-            heading(page, "Ranks");
-        snprintf(label, sizeof(label), "%d: %d, %.30s", process->rank, process->profile->header.pid,
-                 process->role);
-        fputs("  ", page->out);
-        bp_page_left(page, label, 26);
-        cells(page, model, 1, process->thread_s, process->category_s,
-              process->wall_s + process->idle_s);
+            bp_columns_title(page, "Ranks", columns);
+        char *label =
+            bp_make_text("%d: %d, %s", process->rank, process->profile->header.pid, process->role);
+        struct bp_role row = {.processes = 1,
+                              .thread_s = process->thread_s,
+                              .wall_s = process->wall_s,
+                              .idle_s = process->idle_s};
+        memcpy(row.category_s, process->category_s, sizeof(row.category_s));
+        bp_columns_row(page, columns, "  ", label, &row);
+        free(label);
     }
 }
 

@@ -7,23 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/report_internal.h"
+#include "tools/base/memory.h"
+#include "tools/render/text/internal.h"
 
 bool bp_report_matches(const char *pattern, const char *name) {
-    char wide[300];
-    const char *glob = pattern;
-    if (!strpbrk(pattern, "*?[")) {
-        snprintf(wide, sizeof(wide), "*%.290s*", pattern);
-        glob = wide;
-    }
-    return fnmatch(glob, name, FNM_CASEFOLD) == 0;
+    bool glob = strpbrk(pattern, "*?[");
+    return glob ? fnmatch(pattern, name, FNM_CASEFOLD) == 0 : strcasestr(name, pattern) != NULL;
 }
 
 static bool matches(const struct bp_function *function, const char *pattern) {
-    char full[600];
-    snprintf(full, sizeof(full), "%.200s%s%.300s", function->module, function->module[0] ? "." : "",
-             function->name);
-    return bp_report_matches(pattern, function->name) || bp_report_matches(pattern, full);
+    return bp_report_matches(pattern, function->name) ||
+           bp_report_matches(pattern, function->full_name);
 }
 
 bool bp_report_wanted(const struct bp_report_settings *settings,
@@ -34,29 +28,68 @@ bool bp_report_wanted(const struct bp_report_settings *settings,
     return settings->search.count == 0;
 }
 
-static void print_row(const struct bp_page *page, const struct bp_model *model,
-                      const struct bp_function *function, uint32_t rank) {
-    char name[300];
-    char text[32];
-    const char *label = bp_report_name(function, name, sizeof(name));
-    fprintf(page->out, "%4u ", rank);
-    if (bp_page_columns(label) > 24) { /* its end tells it from others */
-        fprintf(page->out, "%s\n     ", label);
-        label = "";
-    }
-    bp_page_left(page, label, 24);
-    bp_page_right(page, bp_category_name(function->category), 10);
-    bp_page_right(page, bp_page_count(function->calls, text), 13);
-    bp_page_right(page, bp_report_self(page, function, text), 10);
-    bp_page_right(page, bp_report_total(page, function, text), 10);
-    bp_page_right(page, bp_page_share(function->wall_s + function->idle_s, model->wall_s, text), 8);
-    fputc('\n', page->out);
+static const char *cell_category(const struct bp_page *page, const void *value, char text[64]) {
+    (void)page;
+    (void)text;
+    return bp_category_name(*(const enum bp_category *)value);
 }
 
-static void print_title(const struct bp_page *page) {
-    bp_page_title(
-        page, "rank function", 29,
-        BP_COLUMNS({"category", 10}, {"calls", 13}, {"self", 10}, {"total", 10}, {"wall", 8}));
+static const struct bp_column columns[] = {
+    BP_LABEL(29),
+    BP_COLUMN("category", 10, cell_category, struct bp_function, category),
+    BP_COLUMN("calls", 13, bp_cell_count, struct bp_function, calls),
+    {"self", 10, bp_cell_self, 0},
+    {"total", 10, bp_cell_total, 0},
+    {"wall", 8, bp_cell_function_wall, 0},
+    BP_LAST_COLUMN,
+};
+
+static const char *rank_of(uint32_t rank, char text[16]) {
+    snprintf(text, 16, "%4u ", rank);
+    return text;
+}
+
+/* Time that samples found in each function; the caller frees it. */
+static double *sum_sampled(const struct bp_model *model) {
+    double *sampled_s = bp_alloc(model->function_count, sizeof(*sampled_s));
+    for (uint32_t i = 0; i < model->group_count; i++)
+        for (uint32_t k = 0; k < model->groups[i].part_count; k++) {
+            const struct bp_part *part = &model->groups[i].parts[k];
+            if (part->kind == BP_PART_SAMPLED)
+                sampled_s[part->function] += part->self_s;
+        }
+    return sampled_s;
+}
+
+/* Time of libc, of the interpreter and of callers is charged to others. */
+static void print_uncounted(const struct bp_page *page, const struct bp_function *function,
+                            double sampled_s) {
+    char text[32];
+    fprintf(page->out, "  ~ %s: ", function->label);
+    if (sampled_s > 0)
+        fprintf(page->out, "%s by samples; ", bp_page_time(page, sampled_s, text));
+    else
+        fputs("on sampled stacks, no time of its own; ", page->out);
+    fputs("calls not counted\n", page->out);
+}
+
+/* Functions whose calls were not counted and that samples met. How many. */
+static uint32_t print_sampled(const struct bp_page *page, const struct bp_model *model,
+                              const char *pattern, uint32_t top) {
+    double *sampled_s = sum_sampled(model);
+    uint32_t count = 0;
+    char option[24];
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        if (bp_function_used(function) || !function->on_stacks || !matches(function, pattern))
+            continue;
+        if (count++ < top)
+            print_uncounted(page, function, sampled_s[i]);
+    }
+    snprintf(option, sizeof(option), "--top %u", count);
+    bp_columns_more_by(page, "  ", count, top, " by samples", option);
+    free(sampled_s);
+    return count;
 }
 
 /* Hooked and never called is an answer too: it is not "no such function". */
@@ -68,11 +101,11 @@ static uint32_t count_unused(const struct bp_model *model, const char *pattern) 
 }
 
 static void print_misses(const struct bp_page *page, const struct bp_model *model,
-                         const uint32_t *order, uint32_t count, const char *pattern) {
-    uint32_t found = 0;
+                         const uint32_t *order, uint32_t count, const char *pattern, uint32_t top) {
+    uint32_t found = print_sampled(page, model, pattern, top);
+    uint32_t unused = count_unused(model, pattern) - found;
     for (uint32_t i = 0; i < count; i++)
         found += matches(&model->functions[order[i]], pattern);
-    uint32_t unused = count_unused(model, pattern);
     if (found == 0 && unused == 0)
         fprintf(page->out, "  no match for '%s' among %u functions\n", pattern,
                 model->function_count);
@@ -86,7 +119,7 @@ void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
     uint32_t count;
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (size_t i = 0; i < settings->search.count; i++)
-        print_misses(page, model, order, count, settings->search.word[i]);
+        print_misses(page, model, order, count, settings->search.word[i], settings->top);
     free(order);
 }
 
@@ -94,20 +127,20 @@ void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     uint32_t count;
     uint32_t shown = 0;
+    char rank[16];
     uint32_t *order = bp_report_order(model, settings->sort, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_function *function = &model->functions[order[i]];
         if (!bp_report_wanted(settings, function))
             continue;
         if (shown == 0)
-            print_title(page);
+            bp_columns_title(page, "rank function", columns);
         if (shown++ < settings->top)
-            print_row(page, model, function, i + 1);
+            bp_columns_whole_row(page, columns, rank_of(i + 1, rank), function->label, function);
     }
     if (shown == 0)
         fputc('\n', page->out);
-    if (shown > settings->top)
-        fprintf(page->out, "  and %u more: --top %u\n", shown - settings->top, shown);
+    bp_columns_more(page, "  ", shown, settings->top);
     free(order);
     bp_report_misses(page, model, settings);
 }

@@ -3,21 +3,20 @@
  * The report of a series, `run --repeat`: means, how far single runs are from them, and which
  * shares of the wall move so much that a single run would mislead.
  */
-#include "tools/report_series.h"
+#include "tools/render/text/series.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
-#include "tools/destination.h"
-#include "tools/diff.h"
-#include "tools/json.h"
-#include "tools/memory.h"
-#include "tools/page.h"
-#include "tools/report_internal.h"
-#include "tools/report_json.h"
-#include "tools/statistics.h"
+#include "tools/analyze/diff/diff.h"
+#include "tools/base/destination.h"
+#include "tools/base/json.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
+#include "tools/render/json/report.h"
+#include "tools/render/text/internal.h"
 
 #define SCHEMA "battprof-series/1"
 #define DEFAULT_TOP 12
@@ -33,16 +32,16 @@ struct figures {
     double most;
 };
 
-/* What a row can be, by the word of --by. */
+/* What a row can be. */
 static const struct table {
-    const char *by;
+    enum bp_by by;
     enum bp_diff_kind kind;
     const char *title;
 } tables[] = {
-    {BP_OVERVIEW, BP_DIFF_FUNCTION, "Functions, self time"},
-    {"function", BP_DIFF_FUNCTION, "Functions, self time"},
-    {"group", BP_DIFF_GROUP, "Groups"},
-    {"transfer", BP_DIFF_TRANSFER, "Copies, exposed time"},
+    {BP_BY_OVERVIEW, BP_DIFF_FUNCTION, "Functions, self time"},
+    {BP_BY_FUNCTION, BP_DIFF_FUNCTION, "Functions, self time"},
+    {BP_BY_GROUP, BP_DIFF_GROUP, "Groups"},
+    {BP_BY_TRANSFER, BP_DIFF_TRANSFER, "Copies, exposed time"},
 };
 
 /* Steals both arrays. */
@@ -61,7 +60,7 @@ static struct figures make_figures(double *seconds, double *shares, uint32_t cou
 }
 
 static double share_of(const struct bp_model *model, double wall_s) {
-    return model->wall_s > 0 ? 100 * wall_s / model->wall_s : 0;
+    return model->wall.total_s > 0 ? 100 * wall_s / model->wall.total_s : 0;
 }
 
 static struct figures figure(const struct bp_diff *diff, const struct bp_diff_row *row) {
@@ -75,11 +74,11 @@ static struct figures figure(const struct bp_diff *diff, const struct bp_diff_ro
 }
 
 /* Comparisons have no row for it: it is not the program's. */
-static struct figures own_cost(const struct bp_diff *diff) {
+static struct figures overhead(const struct bp_diff *diff) {
     double *seconds = bp_alloc(diff->run_count, sizeof(*seconds));
     double *shares = bp_alloc(diff->run_count, sizeof(*shares));
     for (uint32_t i = 0; i < diff->run_count; i++) {
-        seconds[i] = diff->runs[i].model->overhead_wall_s;
+        seconds[i] = diff->runs[i].model->wall.overhead_s;
         shares[i] = share_of(diff->runs[i].model, seconds[i]);
     }
     return make_figures(seconds, shares, diff->run_count);
@@ -89,27 +88,41 @@ static bool moves(const struct figures *figures) {
     return figures->most - figures->least > MOVES;
 }
 
+static const char *cell_share(const struct bp_page *page, const void *value, char text[64]) {
+    const struct figures *figures = value;
+    (void)page;
+    snprintf(text, 64, "%.1f %%", figures->share);
+    return text;
+}
+
+static const char *cell_moves(const struct bp_page *page, const void *value, char text[64]) {
+    const struct figures *figures = value;
+    (void)page;
+    snprintf(text, 64, "%.1f to %.1f", figures->least, figures->most);
+    return text;
+}
+
+/* The wall itself has times alone. */
 static void print_row(const struct bp_page *page, const char *name, const struct figures *figures,
                       bool share) {
-    char text[48];
-    fputs("  ", page->out);
-    bp_page_left(page, name, 27);
-    bp_page_right(page, bp_page_time(page, figures->mean_s, text), 11);
-    bp_page_right(page, bp_page_time(page, figures->deviation_s, text), 11);
-    if (share) {
-        snprintf(text, sizeof(text), "%.1f %%", figures->share);
-        bp_page_right(page, text, 10);
-        snprintf(text, sizeof(text), "%.1f to %.1f", figures->least, figures->most);
-        bp_page_right(page, text, 15);
-        fputs(moves(figures) ? " !" : "", page->out);
-    }
-    fputc('\n', page->out);
+    const struct bp_column columns[] = {
+        BP_LABEL(29),
+        BP_COLUMN("", 11, bp_cell_time, struct figures, mean_s),
+        BP_COLUMN("", 11, bp_cell_time, struct figures, deviation_s),
+        {"", share ? 10 : 0, cell_share, 0},
+        {"", share ? 15 : 0, cell_moves, 0},
+        BP_LAST_COLUMN,
+    };
+    bp_columns_begin(page, columns, "  ", name, figures);
+    fputs(share && moves(figures) ? " !\n" : "\n", page->out);
 }
 
 static void print_heading(const struct bp_page *page, const char *title) {
-    bp_page_title(
-        page, title, 30,
-        BP_COLUMNS({"mean", 10}, {page->utf8 ? "±" : "+-", 11}, {"of wall", 10}, {"moves", 15}));
+    const struct bp_column columns[] = {
+        BP_LABEL(29),           BP_HEAD("mean", 11),  BP_HEAD(page->utf8 ? "±" : "+-", 11),
+        BP_HEAD("of wall", 10), BP_HEAD("moves", 15), BP_LAST_COLUMN,
+    };
+    bp_columns_title(page, title, columns);
 }
 
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
@@ -124,7 +137,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
             if (strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
                 print_row(page, names[k], &figures, true);
     }
-    struct figures figures = own_cost(diff);
+    struct figures figures = overhead(diff);
     print_row(page, "profiler", &figures, true);
 }
 
@@ -158,16 +171,13 @@ static uint32_t print_rows(const struct bp_page *page, struct bp_diff *diff,
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_diff_row *row = &diff->rows[order[i]];
         struct figures figures = figure(diff, row);
-        char name[300];
-        bp_diff_name(row, name, sizeof(name));
         moving += moves(&figures);
         if (i < top || moves(&figures))
-            print_row(page, name, &figures, true);
+            print_row(page, bp_diff_name(row), &figures, true);
     }
     if (count == 0)
         fprintf(page->out, "  none in these runs\n");
-    if (count > top)
-        fprintf(page->out, "  and %u more: --top %u\n", count - top, count);
+    bp_columns_more(page, "  ", count, top);
     free(order);
     return moving;
 }
@@ -177,10 +187,10 @@ static int print_text(struct bp_diff *diff, const char *path, const struct table
     struct bp_page page;
     int worst = 0;
     bp_page_init(&page, out);
-    bp_page_heading(&page, diff->runs[0].model->command);
+    bp_page_heading(&page, diff->runs[0].model->run.command);
     for (uint32_t i = 0; i < diff->run_count; i++)
-        if (diff->runs[i].model->exit_status > worst)
-            worst = diff->runs[i].model->exit_status;
+        if (diff->runs[i].model->run.exit_status > worst)
+            worst = diff->runs[i].model->run.exit_status;
     fprintf(out, "\n%u runs, worst exit status %d\n", diff->run_count, worst);
     print_sums(&page, diff);
     if (print_rows(&page, diff, table, top ? top : DEFAULT_TOP))
@@ -204,12 +214,12 @@ static json_t *make_figure_row(const char *name, const struct figures *figures) 
     return object;
 }
 
-static json_t *make_own_cost(const struct bp_diff *diff) {
-    struct figures figures = own_cost(diff);
+static json_t *make_overhead(const struct bp_diff *diff) {
+    struct figures figures = overhead(diff);
     json_t *object = make_figure_row("profiler", &figures);
     json_t *seconds = json_array();
     for (uint32_t i = 0; i < diff->run_count; i++)
-        json_array_append_new(seconds, json_real(diff->runs[i].model->overhead_wall_s));
+        json_array_append_new(seconds, json_real(diff->runs[i].model->wall.overhead_s));
     json_object_set_new(object, "s", seconds);
     return object;
 }
@@ -218,9 +228,7 @@ static json_t *make_row(const struct bp_diff *diff, const struct bp_diff_row *ro
     struct figures figures = figure(diff, row);
     json_t *seconds = json_array();
     json_t *calls = json_array();
-    char name[1024];
-    bp_diff_name(row, name, sizeof(name));
-    json_t *object = make_figure_row(name, &figures);
+    json_t *object = make_figure_row(bp_diff_name(row), &figures);
     for (uint32_t i = 0; i < diff->run_count; i++) {
         json_array_append_new(seconds, json_real(row->values[i].s));
         json_array_append_new(calls, json_integer((json_int_t)row->values[i].count));
@@ -247,7 +255,7 @@ static int print_json(struct bp_diff *diff, FILE *out) {
     json_t *root = json_object();
     json_t *categories = json_object();
     bp_json_set_text(root, "schema", SCHEMA);
-    bp_json_set_text(root, "command", diff->runs[0].model->command);
+    bp_json_set_text(root, "command", diff->runs[0].model->run.command);
     bp_json_set_count(root, "runs", diff->run_count);
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
@@ -256,7 +264,7 @@ static int print_json(struct bp_diff *diff, FILE *out) {
         if (row->kind == BP_DIFF_CATEGORY)
             json_object_set_new(categories, row->name, make_row(diff, row));
     }
-    json_object_set_new(categories, "profiler", make_own_cost(diff));
+    json_object_set_new(categories, "profiler", make_overhead(diff));
     json_object_set_new(root, "categories", categories);
     json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
     json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));
@@ -268,7 +276,7 @@ static int print_csv(struct bp_diff *diff, const struct table *table, unsigned t
     json_t *list = make_list(diff, table->kind);
     bp_csv_write(list, top, out);
     if (json_array_size(list) == 0)
-        bp_note("the table is empty: these runs have no %ss", table->by);
+        bp_note("the table is empty: no %s in these runs", bp_views[table->by].word);
     json_decref(list);
     return 0;
 }
@@ -287,7 +295,7 @@ static const struct table *find_table(const struct bp_report_settings *settings)
                   settings->budget_s > 0 || settings->tasks.drop_outliers || settings->sort ||
                   settings->tasks.outlier_k > 0 || bp_report_judges(settings);
     for (size_t i = 0; !single && i < sizeof(tables) / sizeof(tables[0]); i++)
-        if (strcmp(settings->by, tables[i].by) == 0)
+        if (settings->by == tables[i].by)
             return &tables[i];
     return NULL;
 }

@@ -2,44 +2,41 @@
  *
  * Where a transfer comes from: file and line of each path of calls that leads to it.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/report_internal.h"
-#include "tools/text.h"
+#include "tools/base/text.h"
+#include "tools/render/text/internal.h"
 
 #define SITES 3
 #define STEPS 6
 /* Of a function's name: C++ has some of many lines. */
 #define LONGEST 60
 
-/* "dsl.py:110 dsl.objects", "grid.c:31 upload (libgrid.so)" */
-static void describe(const struct bp_site_step *step, char *text, size_t size) {
-    char place[300] = "";
-    if (step->file[0] && step->line)
-        snprintf(place, sizeof(place), "%.200s:%u ", bp_base_name(step->file), step->line);
+/* "dsl.py:110 dsl.objects", "grid.c:31 upload (libgrid.so)": a new text. */
+static char *describe(const struct bp_site_step *step) {
     bool named = step->library[0] && !strstr(step->function, "+0x");
-    snprintf(text, size, "%s%.100s%s%.*s%s%s%.80s%s", place, step->module,
-             step->module[0] ? "." : "", LONGEST, step->function,
-             strlen(step->function) > LONGEST ? "…" : "", named ? " (" : "",
-             named ? step->library : "", named ? ")" : "");
+    struct bp_text text = {0};
+    if (step->file[0] && step->line)
+        bp_text_add(&text, "%s:%u ", bp_base_name(step->file), step->line);
+    bp_text_add(&text, "%s%s%.*s%s", step->module, step->module[0] ? "." : "", LONGEST,
+                step->function, strlen(step->function) > LONGEST ? "…" : "");
+    if (named)
+        bp_text_add(&text, " (%s)", step->library);
+    return bp_text_take(&text);
 }
 
 static void print_site(const struct bp_page *page, const struct bp_copy_site *site) {
-    char step[900];
-    char line[1000];
-    char count[32];
-    char bytes[32];
     for (uint32_t i = 0; i < site->step_count && i < STEPS; i++) {
-        describe(&site->steps[i], step, sizeof(step));
+        char *step = describe(&site->steps[i]);
         if (i == 0)
-            snprintf(line, sizeof(line), "      at %s: %s of %s", step,
-                     bp_page_count(site->count, count), bp_page_bytes((double)site->bytes, bytes));
+            bp_page_say(page, 10, "      at %s: %s of %s", step, BP_COUNT(site->count),
+                        BP_BYTES((double)site->bytes));
         else
-            snprintf(line, sizeof(line), "        from %s", step);
-        bp_page_wrap(page, line, 10);
+            bp_page_say(page, 10, "        from %s", step);
+        free(step);
     }
-    if (site->step_count > STEPS)
-        fprintf(page->out, "        and %u more: --json\n", site->step_count - STEPS);
+    bp_columns_more_by(page, "        ", site->step_count, STEPS, "", "--json");
 }
 
 static bool fits(const struct bp_copy_site *site, const struct bp_site_row *row) {
@@ -62,8 +59,8 @@ void bp_report_sites(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_site_row *rows, uint32_t count, uint32_t number) {
     uint32_t shown = 0, shared = 0, before = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < model->site_count; i++) {
-            const struct bp_copy_site *site = &model->sites[i];
+        for (uint32_t i = 0; i < model->cuda.site_count; i++) {
+            const struct bp_copy_site *site = &model->cuda.sites[i];
             uint32_t other = other_row(site, rows, count, number);
             if (!fits(site, &rows[number]) || (pass == 0) != (other == count))
                 continue;

@@ -3,9 +3,10 @@
  * Samples are an estimate, and know no calls. The largest sampled part of the framework is worth
  * being measured exactly: the option that does it is said as a command to copy.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/report_internal.h"
+#include "tools/render/text/internal.h"
 
 /* Smaller suspects are not worth another run. */
 #define SMALLEST_PART 0.02
@@ -23,14 +24,12 @@ static bool can_count(const struct bp_function *function) {
 }
 
 /* Of Python the whole module: its functions call each other. Of a library the one function. */
-static void make_pattern(const struct bp_function *function, char *text, size_t size) {
+static char *make_pattern(const struct bp_function *function) {
     const char *version = strstr(function->library, ".so");
-    if (function->module[0])
-        snprintf(text, size, "%s:*", function->module);
-    else
-        snprintf(text, size, "%.*s.so*:%s",
-                 (int)(version ? (size_t)(version - function->library) : strlen(function->library)),
-                 function->library, function->name);
+    size_t length = version ? (size_t)(version - function->library) : strlen(function->library);
+    return function->module[0]
+               ? bp_make_text("%s:*", function->module)
+               : bp_make_text("%.*s.so*:%s", (int)length, function->library, function->name);
 }
 
 static const struct bp_function *find_suspect(const struct bp_model *model) {
@@ -40,30 +39,24 @@ static const struct bp_function *find_suspect(const struct bp_model *model) {
         if (part->category != BP_FRAMEWORK || part->kind != BP_PART_SAMPLED || part->calls ||
             function->kind != BP_FUNC_CALL || !can_count(function))
             continue;
-        if (part->self_s < SMALLEST_PART * model->thread_s)
+        if (part->self_s < SMALLEST_PART * model->thread_time.total_s)
             return NULL;
         return function;
     }
     return NULL;
 }
 
-bool bp_report_suspect(const struct bp_model *model, char *text, size_t size) {
+char *bp_report_suspect(const struct bp_model *model) {
     const struct bp_function *function = find_suspect(model);
-    if (function)
-        make_pattern(function, text, size);
-    return function;
+    return function ? make_pattern(function) : NULL;
 }
 
 void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *model) {
-    char pattern[400];
-    char name[300];
-    char line[1600];
     const struct bp_function *function = find_suspect(model);
     if (!function)
         return;
-    make_pattern(function, pattern, sizeof(pattern));
-    snprintf(line, sizeof(line),
-             "  to count and time each call of %s: battprof run --count '%s' -- %s",
-             bp_report_name(function, name, sizeof(name)), pattern, bp_model_again(model));
-    bp_page_wrap(page, line, 6);
+    char *pattern = make_pattern(function);
+    bp_page_say(page, 6, "  to count and time each call of %s: battprof run --count '%s' -- %s",
+                function->label, pattern, bp_model_again(model));
+    free(pattern);
 }

@@ -3,55 +3,47 @@
  * --by task: how long tasks took and how that is distributed, the slowest ones, those that stand
  * out and what they were doing, and what a time limit could be.
  */
-#include "tools/report_task.h"
+#include "tools/render/text/task.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/memory.h"
-#include "tools/report_internal.h"
-#include "tools/statistics.h"
+#include "tools/base/memory.h"
+#include "tools/base/statistics.h"
+#include "tools/render/text/internal.h"
 
 #define BUCKETS 8
 #define BAR 44
 #define LABEL 18
 
-static void cell_time(const struct bp_page *page, double s, int width) {
-    char text[32];
-    bp_page_right(page, bp_page_time(page, s, text), width);
+char *bp_task_label(const struct bp_model_task *task) {
+    return task->id[0] ? bp_copy_text(task->id)
+                       : bp_make_text("%s at %.3f s", task->name, task->start_s);
 }
 
-const char *bp_task_label(const struct bp_model_task *task, char *text, size_t size) {
-    if (task->id[0])
-        snprintf(text, size, "%s", task->id);
-    else
-        snprintf(text, size, "%s at %.3f s", task->name, task->start_s);
-    return text;
-}
-
-/* The start is told as exactly as there is room for it, or not at all: half a number is none. */
-static const char *fit_label(const struct bp_model_task *task, char *text, size_t size, int width) {
-    bp_task_label(task, text, size);
-    for (int digits = 2; bp_page_columns(text) > width && !task->id[0] && digits >= 0; digits--)
-        snprintf(text, size, "%s at %.*f s", task->name, digits, task->start_s);
-    if (bp_page_columns(text) > width && !task->id[0])
-        snprintf(text, size, "%s", task->name);
+/* The start is told as exactly as there is room for it, or not at all: half a number is none. A new
+ * text. */
+static char *fit_label(const struct bp_model_task *task) {
+    char *text = bp_task_label(task);
+    for (int digits = 2; bp_page_columns(text) > LABEL && !task->id[0] && digits >= -1; digits--) {
+        free(text);
+        text = digits < 0 ? bp_copy_text(task->name)
+                          : bp_make_text("%s at %.*f s", task->name, digits, task->start_s);
+    }
     return text;
 }
 
 static void count_word(const struct bp_page *page, uint64_t count, const char *word) {
-    char text[32];
     if (count)
-        fprintf(page->out, ", %s %s", bp_page_count(count, text), word);
+        fprintf(page->out, ", %s %s", BP_COUNT(count), word);
 }
 
 static void print_counts(const struct bp_page *page, const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
-    char text[32];
+    const struct bp_task_summary *summary = &model->tasks.summary;
     fputc('\n', page->out);
     bp_page_heading(page, "Tasks");
-    fprintf(page->out, "  %s ended", bp_page_count(summary->ended, text));
+    fprintf(page->out, "  %s ended", BP_COUNT(summary->ended));
     count_word(page, summary->failed, "failed");
     count_word(page, summary->limited, "at a time limit");
     count_word(page, summary->unfinished, "unfinished");
@@ -61,8 +53,7 @@ static void print_counts(const struct bp_page *page, const struct bp_model *mode
     fputc('\n', page->out);
     if (summary->folded)
         fprintf(page->out, "  and %s more, %s together, not kept singly\n",
-                bp_page_count(summary->folded, text),
-                bp_page_time(page, summary->folded_s, (char[32]){0}));
+                BP_COUNT(summary->folded), BP_TIME(page, summary->folded_s));
 }
 
 static void print_quantiles(const struct bp_page *page, const struct bp_task_summary *summary) {
@@ -79,12 +70,12 @@ static void print_quantiles(const struct bp_page *page, const struct bp_task_sum
         bp_page_right(page, columns[i].name, 10);
     fputs("\n  a task  ", page->out);
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-        cell_time(page, columns[i].s, 10);
+        bp_page_right(page, BP_TIME(page, columns[i].s), 10);
     fputc('\n', page->out);
 }
 
 static void print_histogram(const struct bp_page *page, const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_task_summary *summary = &model->tasks.summary;
     uint32_t counts[BUCKETS];
     uint32_t count;
     double *values = bp_task_durations(model, &count);
@@ -95,12 +86,11 @@ static void print_histogram(const struct bp_page *page, const struct bp_model *m
         most = fmax(most, counts[i]);
     for (int i = 0; summary->max_s > 1.05 * low && i < BUCKETS; i++) {
         double step = log(summary->max_s / low) / BUCKETS;
-        char text[32];
         fputs("  from ", page->out);
-        cell_time(page, low * exp(step * i), 8);
+        bp_page_right(page, BP_TIME(page, low * exp(step * i)), 8);
         fputs("  ", page->out);
         bp_page_bar(page, counts[i] / most, BAR, 36);
-        bp_page_right(page, bp_page_count(counts[i], text), 10);
+        bp_page_right(page, BP_COUNT(counts[i]), 10);
         fputc('\n', page->out);
     }
     free(values);
@@ -108,15 +98,11 @@ static void print_histogram(const struct bp_page *page, const struct bp_model *m
 
 /* The formulas of those who set limits by hand; what a limit would cost is theirs to judge. */
 static void print_limits(const struct bp_page *page, const struct bp_model *model) {
-    struct bp_task_limits limits = bp_task_limits(&model->task_summary);
-    char p95[32];
-    char p99[32];
-    char max[32];
-    if (model->task_summary.ended == 0)
+    struct bp_task_limits limits = bp_task_limits(&model->tasks.summary);
+    if (model->tasks.summary.ended == 0)
         return;
     fprintf(page->out, "  time limit: %s (P95 x 1.2), %s (P99 x 1.2), %s (max x 1.5)\n",
-            bp_page_time(page, limits.p95_s, p95), bp_page_time(page, limits.p99_s, p99),
-            bp_page_time(page, limits.max_s, max));
+            BP_TIME(page, limits.p95_s), BP_TIME(page, limits.p99_s), BP_TIME(page, limits.max_s));
 }
 
 struct bp_task_limits bp_task_limits(const struct bp_task_summary *summary) {
@@ -127,24 +113,22 @@ struct bp_task_limits bp_task_limits(const struct bp_task_summary *summary) {
 #define NAMED 5
 
 static void print_failed(const struct bp_page *page, const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
-    char line[600] = "  failed:";
-    size_t length = strlen(line);
+    const struct bp_task_summary *summary = &model->tasks.summary;
+    struct bp_text text = {0};
     uint32_t named = 0;
-    for (uint32_t i = 0; i < model->task_count && named < NAMED; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        char label[80];
-        if (!task->failed || task->parent != BP_NO_TASK || task->dropped)
+    for (uint32_t i = 0; i < model->tasks.count && named < NAMED; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!task->failed || !bp_task_counts(task) || task->dropped)
             continue;
-        length += (size_t)snprintf(line + length, sizeof(line) - length, "%s %s", named ? "," : "",
-                                   bp_task_label(task, label, sizeof(label)));
-        named++;
+        char *label = bp_task_label(task);
+        bp_text_add(&text, "%s %s", named++ ? "," : "", label);
+        free(label);
     }
     if (summary->failed > named)
-        snprintf(line + length, sizeof(line) - length, " and %u more: --csv",
-                 summary->failed - named);
+        bp_text_add(&text, " and %u more: --csv", summary->failed - named);
     if (named)
-        bp_page_wrap(page, line, 4);
+        bp_page_say(page, 4, "  failed:%s", bp_text_get(&text));
+    bp_text_fini(&text);
 }
 
 static int compare_tasks(const void *a, const void *b, void *data) {
@@ -156,47 +140,93 @@ static int compare_tasks(const void *a, const void *b, void *data) {
 }
 
 uint32_t *bp_task_order(const struct bp_model *model, uint32_t *count) {
-    uint32_t *order = bp_alloc(model->task_count, sizeof(*order));
+    uint32_t *order = bp_alloc(model->tasks.count, sizeof(*order));
     *count = 0;
-    for (uint32_t i = 0; i < model->task_count; i++)
-        if (model->tasks[i].parent == BP_NO_TASK && !model->tasks[i].dropped)
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        if (bp_task_counts(&model->tasks.list[i]) && !model->tasks.list[i].dropped)
             order[(*count)++] = i;
-    qsort_r(order, *count, sizeof(*order), compare_tasks, model->tasks);
+    qsort_r(order, *count, sizeof(*order), compare_tasks, model->tasks.list);
     return order;
 }
 
+struct row {
+    struct bp_model_task task;
+    const struct bp_model_thread *thread; /* NULL: it is lost */
+};
+
 static const char *marks(const struct bp_model_task *task) {
     if (task->unfinished)
-        return ">";
+        return "> ";
     if (task->limited)
-        return "L";
+        return "L ";
     if (task->failed)
-        return "x";
-    return task->outlier ? "*" : " ";
+        return "x ";
+    if (task->outlier)
+        return "* ";
+    return bp_task_is_elsewhere(task) ? "w " : "  ";
 }
+
+/* Where categories are not known their cells are empty. */
+static const char *cell_part(const struct bp_page *page, const struct bp_model_task *task,
+                             enum bp_category category, char text[64]) {
+    return task->detailed ? bp_page_time(page, task->category_s[category], text) : "";
+}
+
+static const char *cell_dsl(const struct bp_page *page, const void *value, char text[64]) {
+    return cell_part(page, &((const struct row *)value)->task, BP_DSL, text);
+}
+
+static const char *cell_framework(const struct bp_page *page, const void *value, char text[64]) {
+    return cell_part(page, &((const struct row *)value)->task, BP_FRAMEWORK, text);
+}
+
+static const char *cell_transfer(const struct bp_page *page, const void *value, char text[64]) {
+    return cell_part(page, &((const struct row *)value)->task, BP_TRANSFER, text);
+}
+
+static const char *cell_wall(const struct bp_page *page, const void *value, char text[64]) {
+    return bp_page_share(bp_task_cost(&((const struct row *)value)->task), page->whole, text);
+}
+
+static const char *cell_thread(const struct bp_page *page, const void *value, char text[64]) {
+    const struct row *row = value;
+    (void)page;
+    if (!row->thread)
+        return "?";
+    snprintf(text, 64, "%d", row->thread->source->info.tid);
+    return text;
+}
+
+static const struct bp_column task_columns[] = {
+    BP_LABEL(2 + LABEL),
+    {"thread", 8, cell_thread, 0},
+    BP_COLUMN("time", 9, bp_cell_time, struct row, task.duration_s),
+    {"DSL", 9, cell_dsl, 0},
+    {"framework", 10, cell_framework, 0},
+    {"transfer", 9, cell_transfer, 0},
+    BP_COLUMN("samp.", 7, bp_cell_some, struct row, task.samples),
+    {"wall", 8, cell_wall, 0},
+    BP_LAST_COLUMN,
+};
 
 static void print_row(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_model_task *task) {
-    char text[300];
-    fprintf(page->out, "%s ", marks(task));
-    bp_page_left(page, fit_label(task, text, sizeof(text), LABEL), LABEL);
-    snprintf(text, sizeof(text), "%d",
-             task->thread == BP_NO_THREAD ? 0 : model->thread_list[task->thread].source->info.tid);
-    bp_page_right(page, task->thread == BP_NO_THREAD ? "?" : text, 8);
-    cell_time(page, task->duration_s, 9);
-    if (task->detailed) {
-        cell_time(page, task->category_s[BP_DSL], 9);
-        cell_time(page, task->category_s[BP_FRAMEWORK], 10);
-        cell_time(page, task->category_s[BP_TRANSFER], 9);
-    } else {
-        fprintf(page->out, "%*s", 28, "");
-    }
-    bp_page_right(page, task->samples ? bp_page_count(task->samples, text) : "", 7);
-    bp_page_right(page, bp_page_share(bp_task_cost(task), model->wall_s, text), 8);
-    fputc('\n', page->out);
+    char *label = fit_label(task);
+    struct row row = {*task, task->thread == BP_NO_THREAD ? NULL : &model->threads[task->thread]};
+    bp_columns_row(page, task_columns, marks(task), label, &row);
+    free(label);
 }
 
-static void print_legend(const struct bp_page *page, const struct bp_task_summary *summary) {
+static uint32_t count_elsewhere(const struct bp_model *model) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->tasks.count; i++)
+        count += bp_task_counts(&model->tasks.list[i]) && !model->tasks.list[i].dropped &&
+                 bp_task_is_elsewhere(&model->tasks.list[i]);
+    return count;
+}
+
+static void print_legend(const struct bp_page *page, const struct bp_model *model) {
+    const struct bp_task_summary *summary = &model->tasks.summary;
     const char *between = "  ";
     const struct {
         uint32_t count;
@@ -204,7 +234,8 @@ static void print_legend(const struct bp_page *page, const struct bp_task_summar
     } marks[] = {{summary->unfinished, "> unfinished"},
                  {summary->limited, "L at a time limit"},
                  {summary->failed, "x failed"},
-                 {summary->outliers, "* outlier"}};
+                 {summary->outliers, "* outlier"},
+                 {count_elsewhere(model), "w mostly waited: work elsewhere is not in its row"}};
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (!marks[i].count)
             continue;
@@ -217,25 +248,22 @@ static void print_legend(const struct bp_page *page, const struct bp_task_summar
 
 static void print_rows(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_report_settings *settings) {
-    const struct bp_task_summary *summary = &model->task_summary;
+    const struct bp_task_summary *summary = &model->tasks.summary;
     uint32_t count;
     uint32_t *order = bp_task_order(model, &count);
-    bp_page_title(page, "Slowest tasks", 20,
-                  BP_COLUMNS({"thread", 8}, {"time", 9}, {"DSL", 9}, {"framework", 10},
-                             {"transfer", 9}, {"samp.", 7}, {"wall", 8}));
+    bp_columns_title(page, "Slowest tasks", task_columns);
     for (uint32_t i = 0; i < count && i < settings->top; i++)
-        print_row(page, model, &model->tasks[order[i]]);
+        print_row(page, model, &model->tasks.list[order[i]]);
     free(order);
-    if (count > settings->top)
-        fprintf(page->out, "  and %u more: --top %u\n", count - settings->top, count);
-    print_legend(page, summary);
+    bp_columns_more(page, "  ", count, settings->top);
+    print_legend(page, model);
     if (summary->plain)
         fprintf(page->out, "  of %u tasks only the time is recorded\n", summary->plain);
 }
 
 void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
-    if (model->task_summary.count + model->task_summary.folded == 0) {
+    if (model->tasks.summary.count + model->tasks.summary.folded == 0) {
         fputc('\n', page->out);
         bp_page_wrap(page,
                      "No tasks were recorded: name the function whose calls are tasks, "
@@ -244,8 +272,9 @@ void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
         return;
     }
     print_counts(page, model);
+    bp_report_task_levels(page, model);
     bp_report_unfinished(page, model);
-    print_quantiles(page, &model->task_summary);
+    print_quantiles(page, &model->tasks.summary);
     print_histogram(page, model);
     print_limits(page, model);
     print_failed(page, model);
@@ -254,21 +283,18 @@ void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
 }
 
 void bp_report_task_lines(const struct bp_page *page, const struct bp_model *model) {
-    const struct bp_task_summary *summary = &model->task_summary;
-    char text[3][32];
-    char line[300];
-    int length;
+    const struct bp_task_summary *summary = &model->tasks.summary;
+    struct bp_text text = {0};
     if (summary->count == 0)
         return;
     print_counts(page, model);
-    length = snprintf(line, sizeof(line), "  median %s, P90 %s, max %s",
-                      bp_page_time(page, summary->median_s, text[0]),
-                      bp_page_time(page, summary->p90_s, text[1]),
-                      bp_page_time(page, summary->max_s, text[2]));
+    bp_text_add(&text, "  median %s, P90 %s, max %s", BP_TIME(page, summary->median_s),
+                BP_TIME(page, summary->p90_s), BP_TIME(page, summary->max_s));
     if (summary->outliers)
-        snprintf(line + length, sizeof(line) - (size_t)length, "; %u outlier%s took %s of the wall",
-                 summary->outliers, summary->outliers == 1 ? "" : "s",
-                 bp_page_share(summary->outlier_wall_s, model->wall_s, text[0]));
-    bp_page_wrap(page, line, 2);
+        bp_text_add(&text, "; %u outlier%s took %s of the wall", summary->outliers,
+                    summary->outliers == 1 ? "" : "s",
+                    BP_SHARE(summary->outlier_wall_s, model->wall.total_s));
+    bp_page_wrap(page, bp_text_get(&text), 2);
+    bp_text_fini(&text);
     bp_report_unfinished(page, model);
 }

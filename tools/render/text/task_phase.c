@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "tools/memory.h"
-#include "tools/report_internal.h"
-#include "tools/report_task.h"
+#include "tools/base/memory.h"
+#include "tools/render/text/internal.h"
+#include "tools/render/text/task.h"
 
 #define SLOWEST 5
 
@@ -32,14 +32,14 @@ static int compare_phases(const void *a, const void *b, void *data) {
 }
 
 static struct slow *find_slow(const struct bp_model *model, uint32_t phase, uint32_t *count) {
-    struct slow *list = bp_alloc(model->task_count, sizeof(*list));
+    struct slow *list = bp_alloc(model->tasks.count, sizeof(*list));
     *count = 0;
-    for (uint32_t i = 0; i < model->task_count; i++) {
-        const struct bp_model_task *task = &model->tasks[i];
-        if (task->parent != BP_NO_TASK || task->dropped)
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!bp_task_counts(task) || task->dropped)
             continue;
         for (uint32_t k = 0; k < task->phase_count; k++) {
-            const struct bp_task_phase *part = &model->task_phases[task->first_phase + k];
+            const struct bp_task_phase *part = &model->tasks.phases[task->first_phase + k];
             if (part->phase == phase)
                 list[(*count)++] = (struct slow){task, part->s};
         }
@@ -56,54 +56,91 @@ static void print_slowest(const struct bp_page *page, const struct bp_model *mod
     struct slow *list = find_slow(model, phase, &count);
     int column = count ? fprintf(page->out, "    slowest:") : 0;
     for (uint32_t i = 0; i < count && i < SLOWEST; i++) {
-        char label[100];
-        char time[32];
-        char item[160];
-        snprintf(item, sizeof(item), " %s %s%s", bp_task_label(list[i].task, label, sizeof(label)),
-                 bp_page_time(page, list[i].s, time), i + 1 < count && i + 1 < SLOWEST ? "," : "");
+        char *label = bp_task_label(list[i].task);
+        char *item = bp_make_text(" %s %s%s", label, BP_TIME(page, list[i].s),
+                                  i + 1 < count && i + 1 < SLOWEST ? "," : "");
         if (i > 0 && column + bp_page_columns(item) > BP_PAGE_WIDTH)
             column = fprintf(page->out, "\n            ") - 1;
         fputs(item, page->out);
         column += bp_page_columns(item);
+        free(item);
+        free(label);
     }
     if (count)
         fputc('\n', page->out);
     free(list);
 }
 
-static void cell_rate(const struct bp_page *page, double s, double count, int width) {
-    char text[32];
-    bp_page_right(page, count > 0 ? bp_page_time(page, s / count, text) : "", width);
+static const char *cell_tasks(const struct bp_page *page, const void *value, char text[64]) {
+    return *(const uint32_t *)value ? bp_cell_number(page, value, text) : "";
 }
 
-static void print_row(const struct bp_page *page, const struct bp_model *model,
-                      const struct bp_model_phase *phase) {
-    char text[32];
-    fputs("  ", page->out);
-    bp_page_left(page, phase->name[0] ? phase->name : "(unnamed)", 22);
-    bp_page_right(page, bp_page_count(phase->count, text), 9);
-    bp_page_right(page, bp_page_time(page, phase->thread_s, text), 10);
-    bp_page_right(page, phase->tasks ? bp_page_count(phase->tasks, text) : "", 8);
-    cell_rate(page, phase->task_s, phase->tasks, 10);
-    cell_rate(page, phase->task_s, (double)phase->samples, 10);
-    bp_page_right(page, bp_page_share(phase->wall_s + phase->idle_s, model->wall_s, text), 9);
-    fputc('\n', page->out);
+static const char *cell_per_task(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_model_phase *phase = value;
+    return phase->tasks ? bp_page_time(page, phase->task_s / phase->tasks, text) : "";
 }
+
+static const char *cell_per_sample(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_model_phase *phase = value;
+    return phase->samples ? bp_page_time(page, phase->task_s / (double)phase->samples, text) : "";
+}
+
+static const char *cell_wall(const struct bp_page *page, const void *value, char text[64]) {
+    return bp_page_share(bp_phase_wall(value), page->whole, text);
+}
+
+static const struct bp_column columns[] = {
+    BP_LABEL(24),
+    BP_COLUMN("entered", 9, bp_cell_count, struct bp_model_phase, count),
+    BP_COLUMN("time", 10, bp_cell_time, struct bp_model_phase, thread_s),
+    BP_COLUMN("tasks", 8, cell_tasks, struct bp_model_phase, tasks),
+    {"a task", 10, cell_per_task, 0},
+    {"a sample", 10, cell_per_sample, 0},
+    {"of wall", 9, cell_wall, 0},
+    BP_LAST_COLUMN,
+};
+
+/* What it waited for is the work of others; those that it started are its own. */
+static void print_started(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_model_phase *phase) {
+    char text[3][32];
+    if (!(phase->started_s > 0.001 * model->wall.total_s))
+        return;
+    bp_page_say(
+        page, 6, "    open for %s; waiting for children and threads %s; of the wall, %s are theirs",
+        bp_page_time(page, phase->open_s, text[0]), bp_page_time(page, phase->waiting_s, text[1]),
+        bp_page_share(phase->started_s, model->wall.total_s, text[2]));
+}
+
+static const struct bp_column idle_columns[] = {
+    BP_LABEL(43),
+    BP_COLUMN("", 37, bp_cell_share, struct bp_rest_row, wall_s),
+    BP_LAST_COLUMN,
+};
+
+/* What is in no phase is time of threads, too. */
+struct outside {
+    double thread_s;
+    double wall_s;
+};
+
+static const struct bp_column outside_columns[] = {
+    BP_LABEL(24),
+    BP_COLUMN("", 19, bp_cell_time, struct outside, thread_s),
+    BP_COLUMN("", 37, bp_cell_share, struct outside, wall_s),
+    BP_LAST_COLUMN,
+};
 
 static void print_rest(const struct bp_page *page, const struct bp_model *model) {
-    struct bp_rest rest = bp_report_rest(model, "phase");
-    double thread_s = model->thread_s;
-    char text[32];
+    struct bp_rest rest = bp_rest_of_phases(model);
+    double thread_s = model->thread_time.total_s;
     for (uint32_t i = 0; i < model->phase_count; i++)
         thread_s -= model->phases[i].thread_s;
-    for (uint32_t i = 0; i < rest.count; i++) {
-        bool is_time = i + 1 == rest.count; /* of threads, too */
-        fputs("  ", page->out);
-        bp_page_left(page, rest.rows[i].name, is_time ? 22 : 41);
-        if (is_time)
-            bp_page_right(page, bp_page_time(page, thread_s, text), 19);
-        bp_page_right(page, bp_page_share(rest.rows[i].wall_s, model->wall_s, text), 37);
-        fputc('\n', page->out);
+    for (uint32_t i = 0; i + 1 < rest.count; i++)
+        bp_columns_row(page, idle_columns, "  ", rest.rows[i].name, &rest.rows[i]);
+    if (rest.count) {
+        struct outside outside = {thread_s, rest.rows[rest.count - 1].wall_s};
+        bp_columns_row(page, outside_columns, "  ", rest.rows[rest.count - 1].name, &outside);
     }
 }
 
@@ -122,11 +159,11 @@ void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
     for (uint32_t i = 0; i < model->phase_count; i++)
         order[i] = i;
     qsort_r(order, model->phase_count, sizeof(*order), compare_phases, model->phases);
-    bp_page_title(page, "Phases", 24,
-                  BP_COLUMNS({"entered", 9}, {"time", 10}, {"tasks", 8}, {"a task", 10},
-                             {"a sample", 10}, {"of wall", 9}));
+    bp_columns_title(page, "Phases", columns);
     for (uint32_t i = 0; i < model->phase_count && i < settings->top; i++) {
-        print_row(page, model, &model->phases[order[i]]);
+        const struct bp_model_phase *phase = &model->phases[order[i]];
+        bp_columns_row(page, columns, "  ", phase->name[0] ? phase->name : "(unnamed)", phase);
+        print_started(page, model, phase);
         print_slowest(page, model, order[i]);
     }
     print_rest(page, model);

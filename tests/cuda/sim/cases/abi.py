@@ -143,7 +143,7 @@ def assertions(root):
                          f"offsetof({theirs}, {real}), \"{ours}.{mine}\");")
     lines.append("_Static_assert(sizeof(struct bp_cuda_properties) == "
                  "sizeof(struct cudaDeviceProp), \"cudaDeviceProp\");")
-    with open(os.path.join(root, "cuda/sim/cupti_records.h"), encoding="utf-8") as file:
+    with open(os.path.join(root, "cuda/sim/cupti/records.h"), encoding="utf-8") as file:
         text = file.read()
     for kind, *sizes in re.findall(r"X\((\w+), \w+, (\d+), (\d+), (\d+)\)", text):
         for size, name in zip(sizes, SIZES.get(kind, ())):
@@ -163,7 +163,7 @@ def check_numbers(root, include):
         with open(f"{include}/cupti_{api}_cbid.h", encoding="utf-8") as file:
             known[api] = {int(number): name for name, number in re.findall(
                 rf"CUPTI_{api.upper()}_TRACE_CBID_(\w+)\s*=\s*(\d+)", file.read())}
-    for api, path in (("runtime", "calls.def"), ("driver", "driver.def")):
+    for api, path in (("runtime", "runtime/calls.def"), ("driver", "driver/driver.def")):
         with open(os.path.join(root, "cuda/sim", path), encoding="utf-8") as file:
             calls = re.findall(r"^X\((\w+), (\d+)(?:, (\d+))?\)", file.read(), re.M)
         for name, number, within in calls:
@@ -188,8 +188,8 @@ def check_headers(root, *compiler):
         skip(f"the toolkit in {kits[0]} is not 13")
     lines = assertions(root)
     source = "\n".join(["#include <stddef.h>", "#include <cuda.h>", "#include <cupti.h>",
-                        "#include <cuda_runtime_api.h>", '#include "cuda/sim/cupti_records.h"',
-                        '#include "cuda/sim/runtime_properties.h"'] + lines)
+                        "#include <cuda_runtime_api.h>", '#include "cuda/sim/cupti/records.h"',
+                        '#include "cuda/sim/runtime/properties.h"'] + lines)
     result = run([*compiler, "-fsyntax-only", "-I", root, "-I", include, "-x", "c", "-"],
                  input=source)
     print(f"{len(lines)} places and sizes compared with {include}")

@@ -29,12 +29,22 @@ SAYS = {
     "no-times": (r"\d+ device records were dropped by CUPTI or had no times", True),
 }
 UNSEEN_S = 0.05  # a page that had to come from a busy disk; what a fault holds up is longer
-problems = []
+NOISE = 3  # the exit status if times alone are wrong, as in tests/harness/__init__.py
+TRIES = 3  # if times alone are wrong
+problems, noise = [], []
 
 
 def check(condition, *what):
     if not condition:
         problems.append(" ".join(map(str, what)))
+
+
+def stolen_s():
+    """Seconds in which the host ran something else on our CPUs. The kernel takes them out of a
+    thread's CPU time and does not call them waiting: to us the thread was blocked."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = file.readline().split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0
 
 
 def make_folder(work, sim, generation):
@@ -51,18 +61,33 @@ def make_folder(work, sim, generation):
 
 
 def look_at(generation, fault, result, plain):
+    """Facts; returns the seconds of threads that were blocked out of sight."""
     name = "%s %s:" % (generation, fault)
     pattern, copies = SAYS[fault]
     text = re.sub(r"\n +", " ", result.stderr)  # as if nothing had been wrapped
     check(result.returncode == 0 and result.stdout == plain, name, "another output", result.stderr)
     check(re.search(pattern, text), name, "does not say", pattern, result.stderr)
     check(GENERATIONS[generation][0] in text, name, "used another runtime")
-    unseen = sum(map(float, re.findall(r"cannot see for ([\d.]+) s", text)))
-    check(unseen <= UNSEEN_S, name, "time that is nobody's", result.stderr)
     if copies is not None:
         check(bool(re.search(COPIES, result.stderr)) == copies, name, "copies", result.stderr)
     for line in result.stderr.splitlines():
         check(len(line) <= 80, name, "a line of", len(line), line)
+    return sum(map(float, re.findall(r"cannot see for ([\d.]+) s", text)))
+
+
+def run(command, env, generation, fault, plain):
+    for n in range(1, TRIES + 1):
+        before = stolen_s()
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=env,
+                                timeout=60)
+        unseen = look_at(generation, fault, result, plain)
+        words = "%s_%s: %.2f s are nobody's, %.2f s were stolen" % (generation, fault, unseen,
+                                                                    stolen_s() - before)
+        if problems or unseen <= UNSEEN_S + stolen_s() - before:
+            return
+        if n < TRIES:
+            print("   retry " + words, flush=True)  # for tools/check_summary.py
+    noise.append(words + "\n" + result.stderr)
 
 
 def main():
@@ -76,10 +101,9 @@ def main():
                        "BATTPROF_SIM_FAULT": fault or ""}
                 command = [battprof, "run", "-o", os.path.join(work, "profile"), "--", run_batt,
                            *TASKS, "--gpu"]
-                look_at(generation, fault, subprocess.run(command, capture_output=True, text=True,
-                                                          check=False, env=env, timeout=60), plain)
-    print(*problems, sep="\n")
-    sys.exit(1 if problems else 0)
+                run(command, env, generation, fault, plain)
+    print(*problems, *noise, sep="\n")
+    sys.exit(1 if problems else NOISE if noise else 0)
 
 
 if __name__ == "__main__":

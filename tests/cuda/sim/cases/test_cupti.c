@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/sim/cupti_records.h"
-#include "tests/sim/cuda.h"
+#include "cuda/sim/cupti/records.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define BUFFER 4096 /* small, so that many come back by the thread: */
 #define FROM_THREAD 10

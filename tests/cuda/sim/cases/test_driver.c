@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define COUNT 1000
 #define NOT_FOUND 500

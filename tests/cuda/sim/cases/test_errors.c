@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define SIZE ((size_t)1 << 20)
 

@@ -3,7 +3,7 @@
  * Graphs within graphs, events in graphs, and graphs that are asked about and changed: results,
  * order, and CUPTI's records.
  */
-#include "tests/sim/graph.h"
+#include "tests/cuda/sim/graph.h"
 
 enum { KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD };
 #define EXTERNAL 1
@@ -223,7 +223,8 @@ static void test_events(void) {
     check_after("multiply", "add");
     check_after("add", "sum");
     MUST(cudaEventElapsedTime(&ms, t.left, t.right));
-    CHECK(ms > 2.9f && ms < 3.5f, "%f ms between the events", (double)ms);
+    CHECK(ms > 2.9f, "%f ms between the events", (double)ms);
+    CHECK_TIME(ms < 3.5f, "%f ms between the events", (double)ms);
     MUST(cudaGraphExecEventRecordNodeSetEvent(executable, record, late));
     MUST(cudaGraphLaunch(executable, t.one));
     MUST(cudaEventSynchronize(late));
@@ -427,23 +428,28 @@ static void test_memory(void) {
     MUST(cudaGraphDestroy(graph));
 }
 
-/* What runs beside what is spoilt where a submission is interrupted: three tries. */
+static void test_all(void) {
+    noise = 0;
+    test_child();
+    test_beside();
+    test_captured_launch();
+    test_events();
+    test_external();
+    test_update();
+    test_parameters();
+    test_shape();
+    test_info();
+    test_set();
+    test_memory();
+}
+
+/* What runs beside what is spoilt where a submission is interrupted: three tries, of that alone. */
 int main(void) {
     prepare();
-    for (int tries = 0; tries == 0 || (failures && tries < 3); tries++) {
-        failures = 0;
-        test_child();
-        test_beside();
-        test_captured_launch();
-        test_events();
-        test_external();
-        test_update();
-        test_parameters();
-        test_shape();
-        test_info();
-        test_set();
-        test_memory();
+    test_all();
+    for (int tries = 1; noise && !failures && tries < 3; tries++) {
+        puts("   retry sim_graph_nodes: what runs beside what");
+        test_all();
     }
-    printf("%d failures\n", failures);
-    return failures != 0;
+    return finish();
 }

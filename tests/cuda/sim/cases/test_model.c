@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define MIB ((size_t)1 << 20)
 #define SIZE (24 * MIB)
@@ -87,7 +87,7 @@ static void check_blocking(char *host, int direction, double wanted, const char 
         CHECK(took >= wanted, "%s: %.3f ms, not %.3f", name, took, wanted);
         least = took < least ? took : least;
     }
-    CHECK(least < wanted * 3 + 50 || SANITIZED, "%s: %.3f ms, not %.3f", name, least, wanted);
+    CHECK_TIME(least < wanted * 3 + 50 || SANITIZED, "%s: %.3f ms, not %.3f", name, least, wanted);
     printf("%s: %.3f ms, the model says %.3f\n", name, least, wanted);
 }
 
@@ -118,8 +118,8 @@ static void test_async(void) {
         length = ms < length ? ms : length;
         CHECK(now_ms() - began >= UP_MS, "the event came early");
     }
-    CHECK(call < UP_MS / 4, "an asynchronous copy blocked for %.3f ms", call);
-    CHECK(near(length, UP_MS), "up takes %.3f", length);
+    CHECK_TIME(call < UP_MS / 4, "an asynchronous copy blocked for %.3f ms", call);
+    CHECK_TIME(near(length, UP_MS), "up takes %.3f", length);
     double began = now_ms();
     MUST(cudaMemcpyAsync(t.pageable, t.device, SIZE, D2H, t.stream[0]));
     CHECK(now_ms() - began >= DOWN_MS, "a pageable download returned early");
@@ -167,27 +167,27 @@ static int large_kernel(stream_t s) {
 
 static void test_overlap(void) {
     double both = pair_ms(up, t.stream[0], down, t.stream[1]);
-    CHECK(both < (UP_MS + DOWN_MS) * 0.8, "up and down took %.3f together", both);
+    CHECK_TIME(both < (UP_MS + DOWN_MS) * 0.8, "up and down took %.3f together", both);
     both = pair_ms(up, t.stream[0], up2, t.stream[1]);
-    CHECK(near(both, 2 * UP_MS), "two uploads took %.3f, one after the other %.3f", both,
-          2 * UP_MS);
+    CHECK_TIME(near(both, 2 * UP_MS), "two uploads took %.3f, one after the other %.3f", both,
+               2 * UP_MS);
     both = pair_ms(up, t.stream[0], kernel, t.stream[1]);
-    CHECK(both < (UP_MS + KERNEL_MS) * 0.8, "copy and kernel took %.3f together", both);
+    CHECK_TIME(both < (UP_MS + KERNEL_MS) * 0.8, "copy and kernel took %.3f together", both);
     both = pair_ms(up, t.stream[0], kernel, t.stream[0]);
-    CHECK(near(both, UP_MS + KERNEL_MS), "in one stream %.3f", both);
+    CHECK_TIME(near(both, UP_MS + KERNEL_MS), "in one stream %.3f", both);
     both = pair_ms(up, t.stream[0], kernel, NULL);
-    CHECK(near(both, UP_MS + KERNEL_MS), "with the default stream %.3f", both);
+    CHECK_TIME(near(both, UP_MS + KERNEL_MS), "with the default stream %.3f", both);
     both = pair_ms(up, t.nonblocking, kernel, NULL);
-    CHECK(both < (UP_MS + KERNEL_MS) * 0.8, "a non-blocking stream waited: %.3f", both);
+    CHECK_TIME(both < (UP_MS + KERNEL_MS) * 0.8, "a non-blocking stream waited: %.3f", both);
 }
 
 static void test_kernels(void) {
     double both = pair_ms(kernel, t.stream[0], kernel, t.stream[1]);
-    CHECK(both < KERNEL_MS * 1.6, "two kernels beside each other took %.3f", both);
+    CHECK_TIME(both < KERNEL_MS * 1.6, "two kernels beside each other took %.3f", both);
     both = pair_ms(kernel, t.stream[0], large_kernel, t.stream[1]);
-    CHECK(near(both, 2 * KERNEL_MS), "a kernel and one that needs all of it: %.3f", both);
+    CHECK_TIME(near(both, 2 * KERNEL_MS), "a kernel and one that needs all of it: %.3f", both);
     both = pair_ms(kernel, t.stream[0], kernel, t.stream[0]);
-    CHECK(near(both, 2 * KERNEL_MS), "two kernels of one stream: %.3f", both);
+    CHECK_TIME(near(both, 2 * KERNEL_MS), "two kernels of one stream: %.3f", both);
 }
 
 /* The second stream waits for an event of the first. */
@@ -209,9 +209,9 @@ static int kernel_after_wait(stream_t s) {
 
 static void test_events(void) {
     double ms = pair_ms(up, t.stream[0], kernel_after, t.stream[1]);
-    CHECK(near(ms, UP_MS + KERNEL_MS), "a kernel that waits for a copy: %.3f", ms);
+    CHECK_TIME(near(ms, UP_MS + KERNEL_MS), "a kernel that waits for a copy: %.3f", ms);
     ms = pair_ms(up, t.nonblocking, kernel_after_wait, NULL);
-    CHECK(near(ms, UP_MS + KERNEL_MS), "behind a stream that waits for a copy: %.3f", ms);
+    CHECK_TIME(near(ms, UP_MS + KERNEL_MS), "behind a stream that waits for a copy: %.3f", ms);
 }
 
 static void test_results(void) {
@@ -358,7 +358,7 @@ static void test_threads(void) {
         apart = again < apart ? again : apart;
     }
     CHECK(shared >= 2 * 20 * KERNEL_MS, "40 kernels on one device in %.1f ms", shared);
-    CHECK(apart < shared * 0.8, "two devices: %.1f ms, one: %.1f", apart, shared);
+    CHECK_TIME(apart < shared * 0.8, "two devices: %.1f ms, one: %.1f", apart, shared);
 }
 
 static void test_peers(void) {
@@ -399,7 +399,7 @@ static void test_async_memory(void) {
         least = now_ms() - began < least ? now_ms() - began : least;
         MUST(cudaStreamSynchronize(t.stream[0]));
     }
-    CHECK(least < KERNEL_MS / 2, "freeing waited for %.3f ms", least);
+    CHECK_TIME(least < KERNEL_MS / 2, "freeing waited for %.3f ms", least);
     CHECK(cudaFreeAsync(values, t.stream[0]) == cudaErrorInvalidValue, "not CUDA's memory");
     cudaGetLastError();
 }
@@ -414,7 +414,7 @@ static void test_registered(void) {
         best = now_ms() - began < best ? now_ms() - began : best;
         MUST(cudaStreamSynchronize(t.stream[0]));
     }
-    CHECK(best < UP_MS / 4, "registered memory blocked for %.3f ms", best);
+    CHECK_TIME(best < UP_MS / 4, "registered memory blocked for %.3f ms", best);
     MUST(cudaHostUnregister(t.pageable));
     CHECK(cudaHostUnregister(t.pageable) == cudaErrorHostMemoryNotRegistered, "twice");
 }
@@ -439,12 +439,12 @@ static void test_managed(void) {
     stream_t s = t.stream[0];
     MUST(cudaMallocManaged((void **)&managed, SIZE, 1));
     double there = pair_once(prefetch, s, nothing, s), again = pair_once(prefetch, s, nothing, s);
-    CHECK(there > UP_MS && there < 1.5 * UP_MS, "pages came in %.3f ms", there);
-    CHECK(again < UP_MS / 4, "pages that are there came again, in %.3f ms", again);
+    CHECK_TIME(there > UP_MS && there < 1.5 * UP_MS, "pages came in %.3f ms", there);
+    CHECK_TIME(again < UP_MS / 4, "pages that are there came again, in %.3f ms", again);
     double used = pair_once(use, s, nothing, s);
-    CHECK(used < KERNEL_MS * 1.5, "a kernel with its pages took %.3f ms", used);
+    CHECK_TIME(used < KERNEL_MS * 1.5, "a kernel with its pages took %.3f ms", used);
     double back = pair_once(prefetch_back, s, nothing, s);
-    CHECK(back > DOWN_MS && back < 1.5 * DOWN_MS, "pages went back in %.3f ms", back);
+    CHECK_TIME(back > DOWN_MS && back < 1.5 * DOWN_MS, "pages went back in %.3f ms", back);
     used = pair_once(use, s, nothing, s);
     CHECK(used > UP_MS + KERNEL_MS, "a kernel without its pages took %.3f ms", used);
     CHECK(managed[999] == 2, "%d", managed[999]);
@@ -454,7 +454,7 @@ static void test_managed(void) {
     bp_sim_touch(managed, SIZE);
     again = now_ms() - began - touched;
     CHECK(touched > DOWN_MS + 72 * 0.01, "pages that are touched came in %.3f ms", touched);
-    CHECK(again < touched / 4, "and again in %.3f ms", again);
+    CHECK_TIME(again < touched / 4, "and again in %.3f ms", again);
     CHECK(PREFETCH(t.device, 64, 0, s) == cudaErrorInvalidValue, "not managed");
     cudaGetLastError();
     MUST(cudaFree(managed));
@@ -482,6 +482,5 @@ int main(void) {
     MUST(cudaFree(t.device));
     MUST(cudaFreeHost(t.pinned));
     CHECK(cudaFree(t.pageable) == cudaErrorInvalidValue, "not CUDA's memory");
-    printf("%d failures\n", failures);
-    return failures != 0;
+    return finish();
 }

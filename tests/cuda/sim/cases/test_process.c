@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/sim/cuda.h"
+#include "tests/cuda/sim/cuda.h"
 
 #define CALLS 200000
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The tables of the page, sortable and filterable. Heads of the page say which keys the columns are;
+// rows come from the report's data, so rows that were left out of the page are here, too.
+
+const PAGE_ROWS = 100;
+
+class Table {
+  constructor(page, box, list) {
+    this.page = page;
+    this.box = box;
+    this.list = list;
+    this.columns = [...box.querySelectorAll('th')].map(th => ({th, key: th.dataset.key, unit: th.dataset.unit, text: th.textContent}));
+    this.sort = null;
+    this.most = PAGE_ROWS;
+    this.build();
+    this.show();
+  }
+
+  build() {
+    this.filter = el('input', {type: 'search', placeholder: 'filter', 'aria-label': 'Filter ' + this.box.querySelector('h3').textContent,
+      oninput: () => this.show()});
+    this.said = el('span', {class: 'said', role: 'status'});
+    this.more = el('button', {type: 'button', onclick: () => { this.most += 10 * PAGE_ROWS; this.show(); }}, 'more rows');
+    this.box.querySelector('.scroll').before(el('div', {class: 'tools'}, this.list.length > 5 && this.filter,
+      el('button', {type: 'button', onclick: () => copy(this.tsv())}, 'copy as TSV'), this.said));
+    this.box.append(this.more);
+    const left = this.box.querySelector('.more');
+    if (left) left.remove();
+    for (const column of this.columns)
+      column.th.replaceChildren(el('button', {type: 'button', onclick: () => this.by(column)}, column.text));
+  }
+
+  by(column) {
+    const falling = column.unit !== 'name' && column.unit !== 'word';
+    const again = this.sort && this.sort.column === column;
+    this.sort = {column, falling: again ? !this.sort.falling : falling};
+    for (const other of this.columns) other.th.removeAttribute('aria-sort');
+    column.th.setAttribute('aria-sort', this.sort.falling ? 'descending' : 'ascending');
+    this.show();
+  }
+
+  rows() {
+    const wanted = matcher(this.filter.value);
+    let rows = wanted ? this.list.filter(row => this.columns.some(({key, unit}) =>
+      (unit === 'name' || unit === 'word') && wanted.test(String(find(row, key))))) : this.list.slice();
+    if (this.sort) {
+      const {column: {key}, falling} = this.sort, sign = falling ? -1 : 1;
+      const value = row => { const v = find(row, key); return v === undefined ? null : v; };
+      rows.sort((a, b) => {
+        const x = value(a), y = value(b);
+        if (x === null || y === null) return (x === null) - (y === null);
+        return sign * (typeof x === 'string' && typeof y === 'string' ? x.localeCompare(y) : x < y ? -1 : x > y ? 1 : 0);
+      });
+    }
+    return rows;
+  }
+
+  cell(row, {key, unit}) {
+    const value = find(row, key);
+    if (unit === 'name' && value && this.page.number(value, row.library) >= 0)
+      return el('td', {}, el('button', {class: 'link', type: 'button',
+        onclick: () => this.page.open(this.page.number(value, row.library), true)}, value));
+    return el('td', {class: unit === 'name' || unit === 'word' ? null : 'n'}, format(unit, value));
+  }
+
+  show() {
+    const rows = this.rows();
+    this.box.querySelector('tbody').replaceChildren(...rows.slice(0, this.most).map(row =>
+      el('tr', {}, this.columns.map(column => this.cell(row, column)))));
+    this.more.hidden = rows.length <= this.most;
+    this.said.textContent = (rows.length < this.list.length ? count(rows.length) + ' of ' : '') + count(this.list.length) +
+      (this.list.length === 1 ? ' row' : ' rows');
+  }
+
+  // Numbers as they are, for a spreadsheet.
+  tsv() {
+    const clean = value => value === null || value === undefined ? '' : String(value).replace(/[\t\r\n]/g, ' ');
+    return [this.columns.map(column => column.key), ...this.rows().map(row =>
+      this.columns.map(({key}) => clean(find(row, key))))].map(cells => cells.join('\t')).join('\n') + '\n';
+  }
+}
+
+// Lists that the page has and the report does not: the writer of the page derives the same.
+function derive(report, diff) {
+  const lines = [...report.functions, ...report.sampled].flatMap(fn => fn.lines.map(line => ({...line, function: fn.name})));
+  lines.sort((a, b) => b.self_s - a.self_s);
+  const directions = Object.entries(report.transfers).filter(([, row]) => row.count > 0).map(([direction, row]) => ({...row, direction}));
+  const copy_sites = report.copy_sites.map(site => ({...site, path: site.stack.map(frame => frame.function +
+    (frame.file ? ' ' + frame.file.replace(/.*\//, '') + ':' + frame.line : '')).join(' ← ')}));
+  return {...report, lines, directions, copy_sites,
+    diff: diff && {...diff, removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the processes of a run say about it together.
+ */
+#include "tools/model/run.h"
+
+#include <string.h>
+
+#include "tools/model/model.h"
+
+#define LONGEST_AGAIN 60 /* columns that a command may take in a hint */
+
+/* Share of the wall that is unknown from which on the rest tells nothing. */
+#define LOST_PART 0.5
+
+/* A session has quoted its words; what a process knows of its own are words without marks. */
+const char *bp_model_again(const struct bp_model *model) {
+    bool known =
+        model->session_count > 0 || !strpbrk(model->run.command, "\"'\\$`;&|<>()*?[]{}~#!\n");
+    return known && model->run.command[0] && strlen(model->run.command) < LONGEST_AGAIN
+               ? model->run.command
+               : "COMMAND";
+}
+
+static const struct bp_header *find_lost(const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->process_count; i++)
+        if (model->processes[i].profile->header.flags & BP_LOST_DISK)
+            return &model->processes[i].profile->header;
+    return NULL;
+}
+
+const struct bp_header *bp_model_lost(const struct bp_model *model) {
+    bool unknown =
+        model->thread_count == 0 || model->wall.unsplit_s > LOST_PART * model->wall.total_s;
+    return unknown ? find_lost(model) : NULL;
+}
+
+const char *bp_model_variable(const struct bp_model *model, const char *name) {
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const char *value = bp_profile_variable(model->processes[i].profile, name);
+        if (value[0])
+            return value;
+    }
+    return "";
+}
