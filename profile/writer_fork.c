@@ -53,6 +53,7 @@ struct bp_snapshot {
     uint64_t size; /* of all this memory */
     uint32_t thread;
     uint32_t count;
+    uint32_t begun; /* the child has begun to move: it cannot try another way */
     struct bp_header header;
     struct before chunks[]; /* newest first; then the copies */
 };
@@ -187,77 +188,121 @@ static void build(const struct before *before, uint32_t thread, struct bp_chunk 
                    head->item_size);
 }
 
-static void move(void *from, uint64_t size, void *to) {
-    BP_SYS6(SYS_mremap, from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to, 0);
+/* Private zeros in the place of the parent's memory. It needs no mapping more than there are. */
+static int empty(void *memory, uint64_t size) {
+    void *at = (void *)BP_SYS6(SYS_mmap, memory, size, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return bp_sys_failed(at) ? (int)(long)at : 0;
 }
 
-static void empty(void *memory, uint64_t size) {
-    BP_SYS6(SYS_mmap, memory, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-            -1, 0);
+/* 0, or -errno: then the parent's memory is still there. */
+static int move(void *from, uint64_t size, void *to) {
+    void *at = (void *)BP_SYS6(SYS_mremap, from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to, 0);
+    return bp_sys_failed(at) ? (int)(long)at : 0;
 }
 
 /* Private memory with what was copied, or else with what is there. */
-static void detach(const struct before *before) {
+static int detach(const struct before *before) {
     uint64_t size = before->head.size;
     char *memory = bp_writer_memory(size);
     if (!memory)
-        return;
+        return -ENOMEM;
     copy_words(memory, before->chunk, before->copy ? sizeof before->head : size);
     if (before->copy)
         copy_words(memory + sizeof before->head, before->copy,
                    (uint64_t)before->head.capacity * before->head.item_size);
-    move(memory, size, before->chunk);
+    int error = move(memory, size, before->chunk);
+    if (error == 0 || empty(before->chunk, size) < 0)
+        return error;
+    copy_words(before->chunk, memory, size);
+    BP_SYS2(SYS_munmap, memory, size);
+    return 0;
 }
 
 /* A chunk that the child's file has not. Calls of other threads may end here, if a coroutine took
  * them along: their entries stay as they were, in private memory. */
-static void leave_out(const struct before *before) {
+static int leave_out(const struct before *before) {
     switch (before->head.kind == BP_ENTRIES ? DETACHED : (enum rule)rules[before->head.kind]) {
     case STAYS:
-        break;
+        return 0;
     case DETACHED:
-        detach(before);
-        break;
+        return detach(before);
     case EMPTIED:
     case CONTEXTS:
     case THREAD:
-        empty(before->chunk, before->head.size);
-        break;
+        return empty(before->chunk, before->head.size);
     default:
         BP_SYS2(SYS_munmap, before->chunk, before->head.size);
+        return 0;
     }
 }
 
-static void place(const struct before *before, char *memory) {
-    move(memory + before->offset, before->size, before->chunk);
-    if (before->head.size > before->size)
-        BP_SYS2(SYS_munmap, (char *)before->chunk + before->size, before->head.size - before->size);
+/* Where a chunk of the file cannot move, its contents do, into private memory. They are lost with
+ * the process, so the file has no items there. */
+static int move_contents(struct bp_header *header, struct bp_chunk *from, uint64_t size, void *to) {
+    int error = empty(to, size);
+    if (error)
+        return error;
+    copy_words(to, from, size);
+    from->count = 0;
+    header->flags |= BP_LOST_DISK;
+    header->lost_errno = ENOMEM;
+    header->lost_bytes += size;
+    return 0;
 }
 
-/* Newest first, as before: the first chunk of a kind is where its next item goes. */
-static void take_over(struct bp_writer *writer, char *memory) {
+static int place(const struct before *before, char *memory) {
+    struct bp_chunk *built = (struct bp_chunk *)(memory + before->offset);
+    int error = move(built, before->size, before->chunk);
+    if (error)
+        error = move_contents((struct bp_header *)memory, built, before->size, before->chunk);
+    if (error == 0 && before->head.size > before->size)
+        BP_SYS2(SYS_munmap, (char *)before->chunk + before->size, before->head.size - before->size);
+    return error;
+}
+
+/* Last of all. A header that cannot move leaves a file without a magic number: no profile. */
+static int place_header(char *memory, struct bp_header *to) {
+    int error = move(memory, BP_PAGE, to);
+    if (error == 0 || empty(to, BP_PAGE) < 0)
+        return error;
+    copy_words(to, memory, BP_PAGE);
+    return 0;
+}
+
+/* Newest first, as before: the first chunk of a kind is where its next item goes. -errno: some
+ * memory is still the parent's, and this process must not record. */
+static int take_over(struct bp_writer *writer, char *memory) {
     struct bp_snapshot *snapshot = writer->snapshot;
     struct bp_chunk **link = &writer->chunks;
+    int error = 0;
+    snapshot->begun = 1;
     for (unsigned kind = 0; kind < BP_KINDS; kind++)
         writer->open[kind] = NULL;
-    for (uint32_t i = 0; i < snapshot->count; i++) {
+    for (uint32_t i = 0; i < snapshot->count && error == 0; i++) {
         const struct before *before = &snapshot->chunks[i];
         if (!before->size) {
-            leave_out(before);
+            error = leave_out(before);
             continue;
         }
         build(before, snapshot->thread, (struct bp_chunk *)(memory + before->offset));
-        place(before, memory);
+        error = place(before, memory);
+        if (error)
+            break;
         *link = before->chunk;
         link = (struct bp_chunk **)&before->chunk->links[0];
         if (before->head.thread == BP_NO_THREAD && !writer->open[before->head.kind])
             writer->open[before->head.kind] = before->chunk;
     }
+    if (error == 0)
+        error = place_header(memory, writer->header);
+    if (error)
+        return error;
     *link = NULL;
-    move(memory, BP_PAGE, writer->header);
     if (writer->spare_size)
         BP_SYS2(SYS_munmap, writer->spare, writer->spare_size);
     writer->spare_size = 0;
+    return 0;
 }
 
 /* All but what the process did: whoever is to describe it says the rest. The magic number comes
@@ -301,13 +346,19 @@ int bp_writer_fork(struct bp_writer *writer, const char *path) {
     if (!memory)
         return error;
     build_header(writer->snapshot, (struct bp_header *)memory, used);
-    take_over(writer, memory);
+    error = take_over(writer, memory);
+    if (error) {
+        BP_SYS3(SYS_unlinkat, AT_FDCWD, path, 0);
+        return error;
+    }
     writer->spare = memory + used;
     writer->spare_size = size - used;
     return 0;
 }
 
 int bp_writer_detach(struct bp_writer *writer, int error) {
+    if (writer->snapshot->begun)
+        return error;
     uint64_t used = plan(writer);
     char *memory = bp_writer_memory(used);
     if (!memory)
@@ -317,6 +368,5 @@ int bp_writer_detach(struct bp_writer *writer, int error) {
     header->flags |= BP_LOST_DISK;
     header->lost_errno = (uint32_t)-error;
     header->lost_bytes = used;
-    take_over(writer, memory);
-    return 0;
+    return take_over(writer, memory);
 }
