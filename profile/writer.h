@@ -59,8 +59,8 @@ void bp_writer_after_fork(struct bp_writer *writer);
 /* In a forked child: go on in a file of its own, with the chunks that writer_fork.c tells of at the
  * same addresses. The parent's file is not touched again. The header has no magic number yet: it is
  * a profile when the caller says so. If it fails: the same without a file, where everything is lost
- * with the process, because of `error`. 0 or -errno. If that fails, too, some of the memory is still
- * the parent's and the child must not record. */
+ * with the process, because of `error`. 0 or -errno. If that fails, too, some of the memory is
+ * still the parent's and the child must not record. */
 int bp_writer_fork(struct bp_writer *writer, const char *path);
 int bp_writer_detach(struct bp_writer *writer, int error);
 
