@@ -242,7 +242,8 @@ static void advise_imports(struct bp_analysis *analysis, const struct bp_group *
         if (model->samples.stacks[i].cpu_ns)
             read_stack(&imports, model, i);
     double sum = (double)(imports.own_ns + imports.start_ns);
-    double own_s = group->wall_s * (sum > 0 ? (double)imports.own_ns / sum : 1);
+    bool sampled = model->samples.stack_count > 0; /* then no sample is no sign of an import */
+    double own_s = group->wall_s * (sum > 0 ? (double)imports.own_ns / sum : !sampled);
     if (imports.own_ns)
         most = largest_module(&imports, model);
     free(imports.modules);
