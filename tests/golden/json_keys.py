@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every key that the command writes as JSON is told of in docs/json.md, below the path that it has
-there: json_keys.py BATTPROF JSON_MD TOOLS. The profiles are those of all golden cases; of keys that
-none of them has it is asked only that they are in the document, by what the sources name."""
+"""docs/json.md explains every key that the command writes as JSON, below the path that it has there:
+json_keys.py BATTPROF JSON_MD TOOLS. The profiles are those of all golden cases; keys that none of
+them has, but the sources name, must be in the document somewhere. And each word of --by has its
+list in some report: without one its CSV would be empty for ever."""
 import fnmatch
 import glob
 import json
@@ -48,7 +49,15 @@ def read_sources(directory):
     return keys
 
 
-def is_told(sections, path, key):
+def missing_lists(directory, seen):
+    """Lists that views.def names and no report has."""
+    with open(os.path.join(directory, "render", "views.def"), encoding="utf-8") as file:
+        lists = re.findall(r'\.list = "([\w.]+)"', file.read())
+    assert lists, "views.def names no list"
+    return [name for name in lists if name.rpartition(".")[::2] not in seen]
+
+
+def is_explained(sections, path, key):
     return any(key in keys and fnmatch.fnmatchcase(path, name.replace("[", "[[]"))
                for name, keys in sections)
 
@@ -104,15 +113,18 @@ def main():
     for schema, keys in seen.items():
         assert keys, "no case writes " + schema
         for path, key in sorted(keys):
-            if not is_told(document[schema], path, key):
-                print("docs/json.md does not tell of %s: %s%s%s"
+            if not is_explained(document[schema], path, key):
+                print("docs/json.md does not explain %s: %s%s%s"
                       % (schema, path, path and ".", key))
                 wrong += 1
     told = {key for sections in document.values() for _, keys in sections for key in keys}
     named = read_sources(sys.argv[3])
     assert len(named) > 100, "the sources name only %d keys" % len(named)
     for key in sorted(named - told):
-        print("docs/json.md does not tell of %s" % key)
+        print("docs/json.md does not explain %s" % key)
+        wrong += 1
+    for name in missing_lists(sys.argv[3], seen["battprof-report/1"]):
+        print("render/views.def: no report has the list %s" % name)
         wrong += 1
     print(", ".join("%s: %d keys" % (schema, len(keys)) for schema, keys in seen.items()))
     raise SystemExit(1 if wrong else 0)

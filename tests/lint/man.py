@@ -29,19 +29,29 @@ def variables(root):
     return dict(rows)
 
 
+def used_names(root, folders):
+    text = "".join(common.read(root, path) for path in common.sources(root, (".c", ".py"), folders))
+    return set(re.findall(r"\bBATTPROF(?:_[A-Z_]*[A-Z])?\b", text))
+
+
+def unread(root):
+    """Rows whose side does not read them: the command alone sets what the library reads."""
+    rows = re.findall(r"^VARIABLE\((\w+), (\w+),", read(root, VARIABLES), re.M)
+    command, target = used_names(root, ("tools",)), used_names(root, ("interpose", "cuda"))
+    return [name for name, kind in rows if name not in (command if kind == "COMMAND" else target)]
+
+
 def wrong_variables(root, page):
     """Rows that the page lacks or that nobody reads, and names that are read and have no row."""
     rows = variables(root)
     items = {name: item for item in page.split("\n.It Ev ")[1:]
              for name in re.findall(r"BATTPROF\w*", item.split("\n")[0])}
-    text = "".join(common.read(root, path) for path in
-                   common.sources(root, (".c", ".py"), ("interpose", "cuda", "tools")))
-    used = set(re.findall(r"\bBATTPROF(?:_[A-Z_]*[A-Z])?\b", text))
+    used = used_names(root, ("interpose", "cuda", "tools"))
     return ([f"battprof.1: {name} is not among the variables" for name in rows if name not in items] +
             [f"battprof.1: {name} is none of the variables" for name in items if name not in rows] +
             [f"battprof.1: {name}: the default {usual} is not said" for name, usual in rows.items()
              if usual not in items.get(name, usual)] +
-            [f"{VARIABLES}: nobody reads {name}" for name in rows if name not in used] +
+            [f"{VARIABLES}: nobody reads {name}" for name in unread(root)] +
             [f"{VARIABLES}: {name} is not there" for name in used if name not in rows])
 
 

@@ -126,6 +126,14 @@ def only_the_helpers_raise_noise():
 
 
 @case
+def counts_are_no_times():
+    """What is counted, or names something, is the same in every run: only facts may be asked of it."""
+    helpers = r"(check_time|close_to|need_quiet|assert_time|check\.time)\("
+    facts = r'("(calls|count|bytes|aborted|in_flight|exit_status)"\]|\.status\b|returncode)'
+    equal("files", files_with(helpers + "[^#]*" + facts, "py"), set())
+
+
+@case
 def every_retry_is_said():
     """In the words that check_summary.py counts."""
     loops = {name for name in files_with(r"in range\(.*(TRIES|tries|count \+ 1)|; tries|tries <",
