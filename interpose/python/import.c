@@ -15,6 +15,7 @@
 
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
+#include "interpose/python/layout.h"
 
 #define PATIENCE 256 /* frames of audit hooks of the program's own that may come before */
 
@@ -63,11 +64,8 @@ static void *evaluate(void *tstate, void *frame, int thrown) {
 }
 
 static int find_version(void) {
-    const char *text = bp_py.Py_GetVersion();
-    int minor = 0;
-    for (text += 2; *text >= '0' && *text <= '9'; text++)
-        minor = 10 * minor + (*text - '0');
-    return minor >= 8 && minor <= 13 ? minor : -1;
+    const struct bp_layout *layout = bp_layout_find(bp_py.Py_GetVersion());
+    return layout ? layout->minor : -1;
 }
 
 /* A debug build has other frames; only a function that we know is replaced. */

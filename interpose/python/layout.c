@@ -1,7 +1,13 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An entry for each version of CPython that battprof knows. A version that has none is profiled
+ * without Python frames and imports; python.c says so.
+ */
 #include "interpose/python/layout.h"
 
-const struct bp_layout bp_layouts[BP_LAYOUTS] = {
+#include <stddef.h>
+
+static const struct bp_layout layouts[] = {
     {.minor = 8,
      .current = 24,
      .indirect = -1,
@@ -125,4 +131,12 @@ int bp_layout_minor(const char *version) {
     for (version += 2; *version >= '0' && *version <= '9'; version++)
         minor = 10 * minor + (*version - '0');
     return minor;
+}
+
+const struct bp_layout *bp_layout_find(const char *version) {
+    int minor = bp_layout_minor(version);
+    for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (layouts[i].minor == minor)
+            return &layouts[i];
+    return NULL;
 }

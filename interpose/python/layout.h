@@ -52,7 +52,7 @@ struct bp_layout {
 /* x of "3.x.y (main, …", what Py_GetVersion says; 0 for anything else. */
 int bp_layout_minor(const char *version);
 
-extern const struct bp_layout bp_layouts[] __attribute__((visibility("hidden")));
-#define BP_LAYOUTS 6
+/* That of such a version; NULL: battprof does not know it. */
+const struct bp_layout *bp_layout_find(const char *version);
 
 #endif

@@ -24,17 +24,6 @@ static uint32_t number_at(const void *object, unsigned offset) {
     return *(const uint32_t *)((const char *)object + offset);
 }
 
-static const struct bp_layout *find_layout(void) {
-    const char *version = bp_py.Py_GetVersion();
-    int minor = 0;
-    for (version += 2; *version >= '0' && *version <= '9'; version++)
-        minor = 10 * minor + (*version - '0');
-    for (unsigned i = 0; i < BP_LAYOUTS; i++)
-        if (bp_layouts[i].minor == minor)
-            return &bp_layouts[i];
-    return NULL;
-}
-
 /* Things are where we think they are, or nobody looks. */
 static int is_right(const struct bp_layout *layout, void *code) {
     void *constants = bp_py.PyObject_GetAttrString(code, "co_consts");
@@ -55,7 +44,8 @@ static int is_right(const struct bp_layout *layout, void *code) {
 
 static int is_known(void *code) {
     if (!state.checked) {
-        const struct bp_layout *layout = bp_py_odd_build() ? NULL : find_layout();
+        const struct bp_layout *layout =
+            bp_py_odd_build() ? NULL : bp_layout_find(bp_py.Py_GetVersion());
         state.layout = layout && is_right(layout, code) ? layout : NULL;
         state.checked = 1;
     }

@@ -21,10 +21,8 @@ static struct {
 } state;
 
 static void take(const struct bp_elf *elf, const ElfW(Sym) * tstate, const ElfW(Sym) * eval,
-                 int minor) {
-    for (unsigned i = 0; i < BP_LAYOUTS; i++)
-        if (bp_layouts[i].minor == minor)
-            state.layout = &bp_layouts[i];
+                 const char *version) {
+    state.layout = bp_layout_find(version);
     if (!state.layout) {
         state.failed = "a version of Python that battprof does not know: no Python frames";
         return;
@@ -53,7 +51,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused) {
         return 1;
     }
     const char *(*get)(void) = (const char *(*)(void))bp_elf_address(&elf, version);
-    take(&elf, tstate, eval, bp_layout_minor(get()));
+    take(&elf, tstate, eval, get());
     return 1;
 }
 

@@ -139,7 +139,7 @@ static void same(const char *what, size_t ours, size_t theirs) {
         wrong = printf("%s: %zu, not %zu\\n", what, theirs, ours);
 }
 int main(void) {
-    const struct bp_layout *layout = &bp_layouts[PY_MINOR_VERSION - 8];
+    const struct bp_layout *layout = bp_layout_find(PY_VERSION);
     same("minor version", (size_t)layout->minor, PY_MINOR_VERSION);
     SAME(filename, PyCodeObject, co_filename);
     SAME(name, PyCodeObject, co_name);
