@@ -60,7 +60,7 @@ void bp_managed_start(int wanted) {
         error = bp_cupti.ActivityEnable(BP_CUPTI_UNIFIED_MEMORY_COUNTER);
     __atomic_store_n(&state.on, error == BP_CUPTI_SUCCESS, __ATOMIC_RELEASE);
     if (error != BP_CUPTI_SUCCESS && wanted) {
-        snprintf(text, sizeof text, "CUPTI does not tell migrations of managed memory (error %d)",
+        snprintf(text, sizeof text, "CUPTI does not report migrations of managed memory (error %d)",
                  error);
         bp_cuda_reason(BP_COLLECTOR_ACTIVE, 0, text);
     } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * See cudart.h. On battprof's stand-in device the kernel is a CPU function that is registered here;
- * on a real one it comes from libdslgpu.so, beside this library.
+ * See cudart.h. On battprof's simulated device the kernel is a CPU function that is registered
+ * here; on a real one it comes from libdslgpu.so, beside this library.
  */
 #include "dsl/gpu/cudart.h"
 
@@ -54,7 +54,7 @@ static bool find_functions(void *runtime) {
     return found;
 }
 
-/* Registers with the stand-in; false on any other runtime. */
+/* Registers with the simulated device; false on any other runtime. */
 static bool add_kernel(void *runtime) {
     typedef void (*run_function)(struct dim3 grid, struct dim3 block, void **args);
     static const size_t sizes[] = {sizeof(void *), sizeof(void *), sizeof(struct dsl_gpu_op), 0};

@@ -22,5 +22,5 @@ struct cudart {
  * once; any thread. */
 const struct cudart *cudart_get(const char **reason);
 
-/* The processor's version of the kernel dsl_grids; also what the stand-in device runs. */
+/* The processor's version of the kernel dsl_grids; also what the simulated device runs. */
 void cudart_run_grids(struct dim3 grid, struct dim3 block, void **args);

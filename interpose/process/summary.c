@@ -217,7 +217,7 @@ static void describe_transfer(const struct sums *sums, double per_s, double all_
     if (!collector || !(all_s > 0) || (host_only && !sums->copies))
         return;
     if (host_only && !sums->transfer) {
-        snprintf(text, size, ", transfer not known");
+        snprintf(text, size, ", transfer unknown");
         return;
     }
     int whole = collector->state == BP_COLLECTOR_ACTIVE && !collector->dropped &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run on the stand-in device must come to, computed from its truth log by plain interval
+"""What a run on the simulated device must come to, computed from its truth log by plain interval
 arithmetic."""
 import json
 import os

@@ -26,7 +26,7 @@ struct settings {
 };
 
 static const struct bp_option options[] = {
-    {"quiet", 'q', NULL, "do not say what was copied", bp_option_flag,
+    {"quiet", 'q', NULL, "do not print what was copied", bp_option_flag,
      offsetof(struct settings, quiet)},
 };
 

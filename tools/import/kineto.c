@@ -310,10 +310,10 @@ static void finish(struct kineto *kineto) {
     snprintf(trace->command, sizeof(trace->command), "%s",
              trace->executable[0] ? trace->executable : "PyTorch");
     if (mixed)
-        bp_trace_miss(trace, "calls of several processes in it, taken as one's");
+        bp_trace_miss(trace, "calls of several processes in it, shown as one process");
     if (kineto->cuda_calls == 0)
-        bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
-    bp_trace_miss_count(trace, kineto->timeless, "events of which no time was recorded left out");
+        bp_trace_miss(trace, "no CUDA calls in it: the host time of copies is unknown");
+    bp_trace_miss_count(trace, kineto->timeless, "events without a recorded time left out");
     bp_trace_miss_count(trace, kineto->broken, "events without time or thread left out");
     bp_trace_miss_count(trace, kineto->host_copies, "host-to-host copies left out");
     bp_trace_miss_count(trace, kineto->unknown_copies, "copies of an unknown direction left out");

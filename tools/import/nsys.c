@@ -360,11 +360,11 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
         if (!has_table(nsys, tables[i][1]))
             bp_trace_miss(trace, "no %s in it (no table %s)", tables[i][0], tables[i][1]);
     if (nsys->runtime_rows == 0)
-        bp_trace_miss(trace, "no CUDA calls in it, so no copy is seen to cost host time");
+        bp_trace_miss(trace, "no CUDA calls in it: the host time of copies is unknown");
     bp_trace_miss_count(trace, nsys->graphs,
                         "launches of CUDA graphs count as kernels, copies in them too (see nsys "
                         "--cuda-graph-trace=node)");
-    bp_trace_miss_count(trace, nsys->broken, "rows of which no time was recorded left out");
+    bp_trace_miss_count(trace, nsys->broken, "rows without a recorded time left out");
     bp_trace_miss_count(trace, nsys->host_copies, "host-to-host copies left out");
     bp_trace_miss_count(trace, nsys->unknown_copies, "copies of an unknown direction left out");
     return 0;

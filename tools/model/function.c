@@ -198,7 +198,7 @@ static uint32_t put_coverage(struct bp_model *model, const struct bp_profile *pr
     else if (object->flags & BP_OBJECT_NOT_C)
         coverage->reason = "Haskell's functions are not called as C's are";
     else if (profile->header.flags & BP_LOST_STUBS)
-        coverage->reason = "more functions than stubs";
+        coverage->reason = "battprof ran out of stubs";
     return number + 1;
 }
 

@@ -121,7 +121,8 @@ static int check_tasks(struct bp_run_environment *environment, struct bp_error *
     struct bp_text *rules = &environment->tasks;
     bool none = settings->tasks.count && strcmp(settings->tasks.word[0], "none") == 0;
     if (settings->progress && none && !settings->rules)
-        return bp_error_set(error, BP_USAGE, "run: --progress tells of tasks, --task none of none");
+        return bp_error_set(error, BP_USAGE,
+                            "run: --progress needs tasks, but --task none turns them off");
     return bp_task_rules_add_words(rules, BP_RULE_TASK, &settings->tasks, "run: --task", error) ||
            bp_task_rules_add_words(rules, BP_RULE_PHASE, &settings->phases, "run: --phase",
                                    error) ||
@@ -170,7 +171,7 @@ static void assign_before(struct bp_run_environment *environment, const char *na
     free(text);
 }
 
-/* The stand-in libraries have the names of the real ones and are found before them. */
+/* The simulated libraries have the names of the real ones and are found before them. */
 static int use_device(struct bp_run_environment *environment, struct bp_error *error) {
     static const char *const known[] = {"t4", "p100", "l4"};
     const char *device = environment->settings->device;
@@ -197,7 +198,7 @@ static int check_cuda(const struct bp_run_environment *environment, struct bp_er
     const char *mode = option ? option : getenv("BATTPROF_CUDA");
     if (mode && strcmp(mode, "off") == 0 && environment->settings->check_transfers)
         return bp_error_set(error, BP_USAGE,
-                            "run: --check-transfers needs copies, --cuda off records none");
+                            "run: --check-transfers needs copies, but --cuda off records none");
     for (size_t i = 0; mode && i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i]) == 0)
             return 0;

@@ -35,8 +35,8 @@ static const char *const reasons[] = {
     [BP_PROBE_FINE] = "can be profiled",
     [BP_PROBE_NOT_FOUND] = "is not there",
     [BP_PROBE_NOT_EXECUTABLE] = "is not executable; try chmod +x",
-    [BP_PROBE_UNREADABLE] = "cannot be read, so it is unknown whether it can be profiled; "
-                            "chmod +r would tell",
+    [BP_PROBE_UNREADABLE] =
+        "cannot be read, so it is unknown whether it can be profiled; chmod +r makes it readable",
     [BP_PROBE_STATIC] = "is statically linked, so nothing can be preloaded into it; "
                         "link it dynamically",
     [BP_PROBE_SETID] = "is setuid or setgid, so the loader ignores LD_PRELOAD; "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Copies and kernels of known length, in every combination: what the report charges to whom is what
-the stand-in device's own log says."""
+the simulated device's own log says."""
 from harness.device import fine, on_device, same_sums, says, timed, whole
 from harness import check, check_time, close_to, equal, main, need_quiet, sums_to
 

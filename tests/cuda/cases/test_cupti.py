@@ -47,7 +47,7 @@ def nvcc():
 
 @case
 def static_runtime():
-    """A real one, linked by nvcc. It refuses the stand-in's driver, which cannot prove that it is
+    """A real one, linked by nvcc. It refuses the simulated driver, which cannot prove that it is
     NVIDIA's; until then its calls are seen, and it says the same with and without us."""
     program = os.path.join(new_dir(), "static")
     source = os.path.join(ROOT, "tests", "cuda", "subjects", "static.cu")

@@ -277,7 +277,7 @@ def five_lines_as_the_report():
                      0.03 * run.took + 0.001)
     run = on_device(["cuda_device", "async"],
                     env={"BATTPROF_QUIET": None, "BATTPROF_CUDA": "wrappers"})
-    check(b"transfer not known" in run.stderr, "%r" % run.stderr)
+    check(b"transfer unknown" in run.stderr, "%r" % run.stderr)
 
 
 @case

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Each fault of the stand-in: the target finishes with the right result, and the report says what is
-missing."""
+"""Each fault of the simulated device: the target finishes with the right result, and the report says
+what is missing."""
 import os
 import time
 
@@ -133,7 +133,7 @@ def hanging_flush():
 
 @case
 def no_usable_libcupti():
-    """The runtime is found by the program's own run path, the stand-in libcupti is not; a real one
+    """The runtime is found by the program's own run path, the simulated libcupti is not; a real one
     of a toolkit may be, and has no driver."""
     run = on_device(["cuda_device", "kernels"], env={"LD_LIBRARY_PATH": None, "CUDA_HOME": None})
     fine(run)

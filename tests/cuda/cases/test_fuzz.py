@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random work, the same for a seed: what the report charges to whom is what the stand-in device's own
+"""Random work, the same for a seed: what the report charges to whom is what the simulated device's own
 log says, with and without kernel records. FUZZ_SEEDS=100-200 looks further."""
 import os
 import random

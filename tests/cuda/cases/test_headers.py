@@ -112,12 +112,12 @@ def functions(library):
 
 
 def exports(version):
-    """A program that runs with the real runtime finds all that it needs in the stand-in."""
+    """A program that runs with the real runtime finds all that it needs in the simulated device."""
     real = Cuda(version).libraries("cudart")
     ours = os.path.join(SIM, os.path.basename(real))
     wanted = functions(real)
     check(len(wanted) > 300, "%s: only %d functions" % (real, len(wanted)))
-    equal("functions that the stand-in lacks", sorted(wanted - functions(ours)), [])
+    equal("functions that the simulated device lacks", sorted(wanted - functions(ours)), [])
 
 
 def strides(version):

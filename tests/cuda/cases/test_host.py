@@ -48,7 +48,7 @@ def every_way_of_the_driver():
 
 @case
 def nothing_is_recorded():
-    """The page says that CUDA was left out, and that the device was a stand-in."""
+    """The page says that CUDA was left out, and that the device was simulated."""
     run = on_device(["cuda_small", "4", "1"], env={"BATTPROF_CUDA": "off"})
     fine(run)
     says(run.report(), r"CUDA is not recorded \(--cuda=off\)")

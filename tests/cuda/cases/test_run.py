@@ -30,7 +30,7 @@ def modes():
 
 @case
 def the_driver_alone():
-    """A program without a runtime uses the stand-in, too, and no note says otherwise."""
+    """A program without a runtime uses the simulated device, too, and no note says otherwise."""
     run = on_device(["cuda_driver"], how="run", options=["-q", "--device", "sim:t4"],
                     env={"LD_LIBRARY_PATH": None, "BATTPROF_SIM": None})
     equal("output", (run.status, run.stdout), (0, b"errors 0\n"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CUDA runtime as the tests of the stand-in call it: declared by hand, so that they build
- * without a toolkit; and a check that goes on after a failure.
+ * The CUDA runtime as the tests of the simulated device call it: declared by hand, so that they
+ * build without a toolkit; and a check that goes on after a failure.
  */
 #ifndef BP_TESTS_SIM_CUDA_H
 #define BP_TESTS_SIM_CUDA_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the CUDA subjects share with libdslcuda.so: kernels of known length on the stand-in device,
+ * What the CUDA subjects share with libdslcuda.so: kernels of known length on the simulated device,
  * launched and waited for under functions of the DSL.
  */
 #ifndef BP_TESTS_CUDA_KERNELS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Feeds buffers made by hand to the cuptiActivityGetNextRecord of a real libcupti, which works
- * without a driver, and prints "kind size stride" for each kind: the size that the stand-in (and so
- * every test of the collector) has, and where the real one finds the next record.
+ * without a driver, and prints "kind size stride" for each kind: the size that the simulated device
+ * (and so every test of the collector) has, and where the real one finds the next record.
  */
 #include <dlfcn.h>
 #include <stdio.h>

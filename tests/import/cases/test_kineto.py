@@ -146,7 +146,7 @@ class Kineto(ImportTest):
             host("cuda_runtime", "cudaLaunchKernel", 1, 9, correlation=1),
             dict(host("cuda_runtime", "cudaMemcpy", 20, 80, correlation=2), pid=PID + 1),
             copy(30, 50, 2)]))
-        self.assertIn("calls of several processes in it, taken as one's", self.said)
+        self.assertIn("calls of several processes in it, shown as one process", self.said)
         self.assertAlmostEqual(report["categories"]["transfer"]["thread_s"], 50e-6)
         self.assertEqual(report["transfer_list"][0]["call"], "cudaMemcpy")
 
@@ -242,7 +242,7 @@ class Kineto(ImportTest):
         self.assertAlmostEqual(report["transfers"]["h2d"]["exposed_s"], 30e-6)
         self.assertEqual(report["transfer_list"][0]["function"], "aten::to")
         self.assertEqual(report["kernels"], [])
-        self.assertIn("1 events of which no time was recorded left out", self.said)
+        self.assertIn("1 events without a recorded time left out", self.said)
 
     def test_rocm(self):
         report = self.report(self.trace([

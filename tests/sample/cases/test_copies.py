@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every call path of a CUDA copy keeps its stack: how often it was called, how many bytes, and the
-lines it came from. On the stand-in device."""
+lines it came from. On the simulated device."""
 import os
 import re
 

@@ -47,12 +47,12 @@ static double find_start(const struct bp_model *model, uint32_t *function) {
 
 static void advise_start(struct bp_analysis *analysis, double start_s, uint32_t function) {
     const struct bp_model *model = analysis->model;
-    bp_advise_remark(analysis,
-                     bp_make_text("starting CUDA took %s, %s of the wall, in %s",
-                                  BP_SENTENCE_TIME(start_s), BP_SHARE(start_s, model->wall.total_s),
-                                  model->functions[function].name),
-                     bp_make_text("it is paid once per process: a longer run has it once, too; "
-                                  "batches do not change it"));
+    bp_advise_remark(
+        analysis,
+        bp_make_text("starting CUDA took %s, %s of the wall, in %s", BP_SENTENCE_TIME(start_s),
+                     BP_SHARE(start_s, model->wall.total_s), model->functions[function].name),
+        bp_make_text(
+            "it is paid once per process, however long the run; batches do not change it"));
 }
 
 /* What it would save depends on what could be given to it: see the candidates. */

@@ -96,7 +96,7 @@ static void add_verdict(struct bp_text *text, const struct bp_model *model, uint
         if (priorities->candidates[i].function == function)
             found = &priorities->candidates[i];
     if (!found)
-        bp_text_add(text, ": --tree tells from where it is called");
+        bp_text_add(text, ": --tree shows where it is called from");
     else if (found->verdict == BP_LINE)
         bp_text_add(text, "; for a GPU not as a whole (--by candidate)");
     else if (found->verdict == BP_KEEP)

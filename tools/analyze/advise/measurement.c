@@ -39,8 +39,8 @@ static char *progress_text(const struct bp_model *model, bool killed) {
     uint64_t ended = summary->ended + summary->folded;
     char count[32];
     bp_page_count(ended, count);
-    const char *words = killed ? "what it had still to do is not in here"
-                               : "whether it did all its work is not known from that";
+    const char *words = killed ? "the work it had left is not in this profile"
+                               : "whether it did all its work is unknown";
     if (longest)
         return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %s", words, count,
                             ended == 1 ? "" : "s", summary->unfinished,
@@ -115,15 +115,15 @@ static void warn_samples(struct bp_analysis *analysis) {
         model->wall.total_s < SHORT_RUN_S ||
         model->thread_time.running_s < LEAST_RUNNING * model->thread_time.total_s)
         return;
-    bp_advise_warning(
-        analysis,
-        model->samples.count ? bp_make_text("only %u sample%s", (unsigned)model->samples.count,
-                                            model->samples.count == 1 ? "" : "s")
-                             : bp_make_text("no samples"),
-        bp_make_text("they tell which functions the %s are that the framework ran, imports "
-                     "included; run longer, or with a higher --rate (battprof doctor says how many "
-                     "a second the machine gives)",
-                     bp_sentence_time(model->thread_time.running_s, time)));
+    bp_advise_warning(analysis,
+                      model->samples.count
+                          ? bp_make_text("only %u sample%s", (unsigned)model->samples.count,
+                                         model->samples.count == 1 ? "" : "s")
+                          : bp_make_text("no samples"),
+                      bp_make_text("samples show which functions took the %s of the framework, "
+                                   "imports included; run longer, or with a higher --rate "
+                                   "(battprof doctor says how many a second the machine gives)",
+                                   bp_sentence_time(model->thread_time.running_s, time)));
 }
 
 void bp_advise_measurement(struct bp_analysis *analysis) {

@@ -129,13 +129,13 @@ void bp_copies_small_calls(const struct bp_copies *copies) {
     if (!(transfer->flags & BP_TRANSFER_HOST_ONLY) || transfer->small_count < MANY ||
         wall_s < BP_WORTH_TRYING * copies->model->wall.total_s)
         return;
-    bp_advise_remark(
-        copies->analysis,
-        bp_make_text("%s: %s small copies %s, %s on average, in %s", copies->caller,
-                     BP_COUNT(transfer->small_count), bp_direction_words[transfer->direction],
-                     BP_BYTES((double)transfer->small_bytes / count),
-                     bp_sentence_time(wall_s, times[0])),
-        bp_make_text("each takes its call, %s with what it waited for: gather them and copy once; "
-                     "what that would save is not known without device records",
-                     bp_sentence_time(transfer->small_s / count, times[1])));
+    bp_advise_remark(copies->analysis,
+                     bp_make_text("%s: %s small copies %s, %s on average, in %s", copies->caller,
+                                  BP_COUNT(transfer->small_count),
+                                  bp_direction_words[transfer->direction],
+                                  BP_BYTES((double)transfer->small_bytes / count),
+                                  bp_sentence_time(wall_s, times[0])),
+                     bp_make_text("each takes its call, %s with what it waited for: gather them "
+                                  "and copy once; the saving is unknown without device records",
+                                  bp_sentence_time(transfer->small_s / count, times[1])));
 }

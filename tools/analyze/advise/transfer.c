@@ -81,8 +81,8 @@ static void unknown_saving(const struct bp_copies *copies, double bytes) {
         bp_make_text("%s: copies %s use pageable memory, %s in %s", copies->caller,
                      bp_direction_words[copies->transfer->direction], BP_BYTES(bytes),
                      BP_SENTENCE_TIME(exposed_s)),
-        bp_make_text("no copy used pinned memory, so what it would save is not known; it needs no "
-                     "staging and can be asynchronous: try cudaHostAlloc or pin_memory"));
+        bp_make_text("no copy used pinned memory, so the saving is unknown; it needs no staging "
+                     "and can be asynchronous: try cudaHostAlloc or pin_memory"));
 }
 
 /* As much less is exposed as the copies would be shorter. */

@@ -101,7 +101,7 @@ char *bp_diff_describe_modes(const struct bp_diff *diff) {
     int mode = common_mode(diff);
     if (mode == BP_CUDA_FULL)
         return NULL;
-    return bp_make_text("OLD tells of CUDA what run --cuda=%s does, NEW what --cuda=%s does: %s.",
+    return bp_make_text("OLD was recorded with --cuda=%s, NEW with --cuda=%s: %s.",
                         bp_diff_mode_name(diff->old_side.cuda),
                         bp_diff_mode_name(diff->new_side.cuda), left_out[mode]);
 }

@@ -68,9 +68,10 @@ void bp_notes_end(struct bp_analysis *analysis, const struct bp_model_process *p
                          count == 1 ? "was" : "were", process->signal, strsignal(process->signal),
                          process->ended_by_parent ? ", which the parent sent" : "");
     else
-        bp_analysis_note(analysis, "%s ended without a word (killed?) and nobody waited for %s",
-                         names,
-                         count == 1 ? "it: its end is estimated from its last trace"
-                                    : "them: their ends are estimated from their last traces");
+        bp_analysis_note(
+            analysis, "%s disappeared (killed?) and %s", names,
+            count == 1
+                ? "was never reaped; its end is estimated from the last data it wrote"
+                : "were never reaped; their ends are estimated from the last data they wrote");
     bp_text_fini(&text);
 }

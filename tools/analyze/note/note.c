@@ -61,9 +61,8 @@ static void note_empty(struct bp_analysis *analysis) {
     if (called || model->run.imported)
         return;
     if (model->process_count == 0) {
-        bp_analysis_note(analysis,
-                         "no process of this run loaded battprof; a static or setuid program "
-                         "cannot be profiled: battprof doctor tells more");
+        bp_analysis_note(analysis, "no process of this run loaded battprof; a static or setuid "
+                                   "program cannot be profiled: battprof doctor explains");
         return;
     }
     if (model->coverage_count) {
@@ -93,17 +92,18 @@ static void note_lost(struct bp_analysis *analysis, const struct bp_model_proces
                          strerror((int)(header->lost_errno ? header->lost_errno : ENOSPC)),
                          (double)header->lost_bytes / 1e6);
     if (header->flags & BP_LOST_STUBS)
-        bp_analysis_note(analysis, "process %d: more functions than stubs, the rest was not hooked",
+        bp_analysis_note(analysis,
+                         "process %d ran out of stubs: the remaining functions were not hooked",
                          header->pid);
     if (header->flags & BP_LOST_TREE)
-        bp_analysis_note(analysis,
-                         "process %d could not join the wall page: its part of the wall is "
-                         "not in the split",
-                         header->pid);
+        bp_analysis_note(
+            analysis,
+            "process %d could not join the wall page: its time is missing from the wall split",
+            header->pid);
     if (header->flags & BP_LATE)
         bp_analysis_note(analysis,
-                         "process %d was running when battprof came: what was before is not "
-                         "in here",
+                         "process %d was already running when battprof was loaded; anything before "
+                         "that is missing",
                          header->pid);
 }
 
@@ -187,7 +187,7 @@ static void note_overhead(struct bp_analysis *analysis, const struct bp_model_pr
     const struct bp_model *model = analysis->model;
     double s = (double)ticks * process->tick_s;
     if (s > OVERHEAD_PART * model->wall.total_s)
-        bp_analysis_note(analysis, "process %d: CUPTI tells of %s for %s",
+        bp_analysis_note(analysis, "process %d: CUPTI reports %s for %s",
                          process->profile->header.pid, BP_SENTENCE_TIME(s), what);
 }
 
@@ -222,13 +222,12 @@ static void note_host_only(struct bp_analysis *analysis, const struct bp_model_p
     if (others)
         snprintf(more, sizeof(more), " and %u others", others);
     bool forked = process->profile->collector->flags & BP_COLLECTOR_FORKED;
-    const char *means =
-        strcmp(reason, "no CUDA driver") == 0 && !process->profile->transfer_count
-            ? "no GPU was used"
-        : forked ? "CUDA calls are timed, copies are not counted"
-                 : "a copy that blocks has its call's time, with the kernels that it waited for, "
-                   "an asynchronous one none; waiting for that and for kernels elsewhere is in "
-                   "the time of CUDA calls";
+    const char *means = strcmp(reason, "no CUDA driver") == 0 && !process->profile->transfer_count
+                            ? "no GPU was used"
+                        : forked ? "CUDA calls are timed, copies are not counted"
+                                 : "the time of a blocking copy is that of its call, including "
+                                   "kernels it waited for; an asynchronous copy has none; other "
+                                   "waiting for copies and kernels counts as CUDA calls";
     bp_analysis_note(analysis, "process %d%s: no device records: %s; %s",
                      process->profile->header.pid, more, reason, means);
 }
@@ -237,16 +236,16 @@ static void note_host_only(struct bp_analysis *analysis, const struct bp_model_p
 static void note_missing(struct bp_analysis *analysis, int pid,
                          const struct bp_collector *collector) {
     if (collector->dropped)
-        bp_analysis_note(
-            analysis,
-            "process %d: %llu device records were dropped by CUPTI or had no times, %llu "
-            "came: copies and kernels are missing, and the wait for them counts as CUDA "
-            "calls' own",
-            pid, (unsigned long long)collector->dropped, (unsigned long long)collector->records);
+        bp_analysis_note(analysis,
+                         "process %d: %llu device records were dropped by CUPTI or had no times, "
+                         "%llu came: copies and kernels are missing, and the wait for them counts "
+                         "as time of the CUDA calls themselves",
+                         pid, (unsigned long long)collector->dropped,
+                         (unsigned long long)collector->records);
     if (collector->late)
         bp_analysis_note(analysis,
-                         "process %d: %llu of %llu device records came too late: the wait for what "
-                         "they tell of counts as CUDA calls' own",
+                         "process %d: %llu of %llu device records came too late: the wait for "
+                         "their work counts as time of the CUDA calls themselves",
                          pid, (unsigned long long)collector->late,
                          (unsigned long long)collector->records);
     if (collector->lost_calls)
@@ -269,22 +268,20 @@ static void note_collector(struct bp_analysis *analysis, const struct bp_model_p
     else if (collector->state == BP_COLLECTOR_HOST)
         note_host_only(analysis, process, reason);
     if (collector->untold_copies)
-        bp_analysis_note(
-            analysis,
-            "process %d: %llu copies are not among the transfers: their arguments do not "
-            "tell size or direction",
-            pid, (unsigned long long)collector->untold_copies);
+        bp_analysis_note(analysis,
+                         "process %d: %llu copies are not among the transfers: their arguments do "
+                         "not show size or direction",
+                         pid, (unsigned long long)collector->untold_copies);
     if (collector->flags & BP_COLLECTOR_UNREAD)
         bp_analysis_note(analysis,
                          "process %d: what was copied could not be read, the system refuses "
-                         "process_vm_readv: duplicates and round trips are not known",
+                         "process_vm_readv: duplicates and round trips are unknown",
                          pid);
     if (collector->state == BP_COLLECTOR_HOST && has_graphs(process->profile))
-        bp_analysis_note(
-            analysis,
-            "process %d: what launches of graphs copied is not among the transfers: only "
-            "a device record would tell",
-            pid);
+        bp_analysis_note(analysis,
+                         "process %d: what launches of graphs copied is not among the transfers: "
+                         "only device records show it",
+                         pid);
     if (collector->state == BP_COLLECTOR_STOPPED)
         bp_analysis_note(analysis, "process %d: %s; later copies and kernels are not shown", pid,
                          reason);

@@ -132,7 +132,7 @@ static void check_each(struct bp_analysis *analysis, const char *list, const cha
     }
 }
 
-/* The stand-in device is reached through a libcudart of its own; or by its driver alone, and then
+/* The simulated device is reached through a libcudart of its own; or by its driver alone, and then
  * it was at work. */
 static void check_device(struct bp_analysis *analysis) {
     const struct bp_model *model = analysis->model;
@@ -158,11 +158,10 @@ static void check_cuda(struct bp_analysis *analysis) {
         if (model->functions[i].cuda)
             return;
     if (library)
-        bp_analysis_note(
-            analysis,
-            "%s was loaded, but CUDA is not recorded (--cuda=off): no copy is known, and "
-            "what its calls took is the time of their callers",
-            library);
+        bp_analysis_note(analysis,
+                         "%s was loaded, but CUDA is not recorded (--cuda=off): its copies are "
+                         "unknown, and the time of its calls counts for their callers",
+                         library);
 }
 
 void bp_notes_patterns(struct bp_analysis *analysis) {

@@ -38,10 +38,10 @@ static void note_state(struct bp_analysis *analysis) {
 static void note_truncated(struct bp_analysis *analysis, const struct bp_sampler *sum) {
     const uint64_t *truncated = sum->truncated;
     if (part(truncated[BP_TRUNCATED_DEPTH], sum->taken) > WORTH_SAYING)
-        bp_analysis_note(analysis,
-                         "%.0f %% of the sampled stacks were too deep: their outermost callers "
-                         "are not known",
-                         100 * part(truncated[BP_TRUNCATED_DEPTH], sum->taken));
+        bp_analysis_note(
+            analysis,
+            "%.0f %% of the sampled stacks were too deep: their outermost callers are unknown",
+            100 * part(truncated[BP_TRUNCATED_DEPTH], sum->taken));
     uint64_t cut = truncated[BP_TRUNCATED_WALK] + truncated[BP_TRUNCATED_STACK];
     if (part(cut, sum->taken) > WORTH_SAYING)
         bp_analysis_note(analysis,

@@ -81,7 +81,7 @@ static void add_end(struct bp_text *text, const struct bp_model_process *process
     else if (process->signal)
         bp_text_add(text, " %s ended by %s", many ? "were" : "was", signal_name(process->signal));
     else
-        bp_text_add(text, " ended without a word");
+        bp_text_add(text, " disappeared");
 }
 
 static void note(struct bp_analysis *analysis, const struct bp_model_process *process,

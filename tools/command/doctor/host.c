@@ -166,7 +166,7 @@ void bp_doctor_sampling(struct bp_finding *finding) {
     sigaction(SIGUSR1, &before, NULL);
     bp_finding_set(
         finding, ticks ? BP_GOOD : BP_ABSENT,
-        "%.0f samples per second of CPU time at most; `run` takes 200 unless told (--rate)",
+        "%.0f samples per second of CPU time at most; `run` takes 200 by default (--rate)",
         (double)ticks / (end - begin));
 }
 

@@ -231,10 +231,10 @@ static void add_time(struct bp_text *text, const struct bp_page *page, const str
     if (row->on_device)
         bp_text_add(text, "; hidden %s", BP_TIME(page, row->sum.hidden_s));
     else if (is_untimed(row))
-        bp_text_add(text, "; what they took is not known without device records");
+        bp_text_add(text, "; their time is unknown without device records");
     else
-        bp_text_add(text, "; calls' own time%s: kernels that a copy waited for are in it",
-                    row->async ? " of those that block" : "");
+        bp_text_add(text, "; time of the calls%s, including any kernels a copy had to wait for",
+                    row->async ? " that block" : "");
 }
 
 static bool is_divided(const struct bp_model_transfer *sum) {

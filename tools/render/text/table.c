@@ -152,7 +152,8 @@ void bp_report_threads(const struct bp_page *page, const struct bp_model *model,
     bp_report_hidden_row(page, model, model->thread_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, settings);
     if (model->thread_count > 1 && model->thread_time.waiting_s > 0)
-        fputs("all wait: of its waiting, while no thread was busy; else others were\n", page->out);
+        fputs("all wait: the part of the thread's waiting during which no thread was busy\n",
+              page->out);
     free(order);
 }
 

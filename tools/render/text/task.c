@@ -258,7 +258,7 @@ static void print_rows(const struct bp_page *page, const struct bp_model *model,
     bp_columns_more(page, "  ", count, settings->top);
     print_legend(page, model);
     if (summary->plain)
-        fprintf(page->out, "  of %u tasks only the time is recorded\n", summary->plain);
+        fprintf(page->out, "  for %u tasks only the time was recorded\n", summary->plain);
 }
 
 void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,

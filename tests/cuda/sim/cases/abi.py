@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stand-in libraries have the ABI of the real ones, as far as those are installed.
+"""The simulated libraries have the ABI of the real ones, as far as those are installed.
 
 abi.py exports SIM_DIR            names and version nodes
 abi.py headers ROOT COMPILER...   records and cudaDeviceProp against the toolkit's headers

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""run_batt --gpu under the profiler, in each generation of the stand-in and with each fault: the same
-output as without, a report that fits 80 columns and says what is missing.
-faults.py RUN_BATT SIM_DIR BATTPROF"""
+"""run_batt --gpu under the profiler, in each generation of the simulated device and with each
+fault: the same output as without, a report that fits 80 columns and says what is missing. faults.py
+RUN_BATT SIM_DIR BATTPROF"""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""run_batt --gpu on the stand-in device: the same output as without, in every mode and with every
+"""run_batt --gpu on the simulated device: the same output as without, in every mode and with every
 fault, and the copies that each mode promises. gpu.py RUN_BATT SIM_DIR BATTPROF"""
 import collections
 import json

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stand-in libcupti as a tool uses it, linked to one generation: buffers come back, records are
- * complete, of the right size and consistent, and each fault does what it says. The argument is the
- * fault that the environment asks for, "own" for ids of the driver's own, or nothing.
+ * The simulated libcupti as a tool uses it, linked to one generation: buffers come back, records
+ * are complete, of the right size and consistent, and each fault does what it says. The argument is
+ * the fault that the environment asks for, "own" for ids of the driver's own, or nothing.
  */
 #include <pthread.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What CUDA refuses the stand-in refuses, with the same error: copies beyond the end of memory,
- * launches beyond the limits of the device, streams and events of another device.
+ * What CUDA refuses the simulated device refuses, with the same error: copies beyond the end of
+ * memory, launches beyond the limits of the device, streams and events of another device.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Graphs of the stand-in over several streams and built by hand, with libcupti's records of them:
- * results, dependencies, work beside each other, ids of nodes, and the errors of captures that go
- * wrong.
+ * Graphs of the simulated device over several streams and built by hand, with libcupti's records of
+ * them: results, dependencies, work beside each other, ids of nodes, and the errors of captures
+ * that go wrong.
  */
 #include "tests/cuda/sim/graph.h"
 

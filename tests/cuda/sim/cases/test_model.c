@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stand-in T4 keeps its model: how long copies and kernels take, what overlaps and what waits,
+ * The simulated T4 keeps its model: how long copies and kernels take, what overlaps and what waits,
  * and when a call returns; and it computes. A busy machine can make things longer, never shorter:
  * of what is measured the least of some runs counts.
  */

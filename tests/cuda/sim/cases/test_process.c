@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the stand-in does around the calls: the driver is loaded at the first one that needs it and
- * brings in the tool that the environment names, driver calls work as found by cuGetProcAddress, a
- * forked child is refused, and a million calls need no memory.
+ * What the simulated device does around the calls: the driver is loaded at the first one that needs
+ * it and brings in the tool that the environment names, driver calls work as found by
+ * cuGetProcAddress, a forked child is refused, and a million calls need no memory.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 //
 // What CUDA programs call beside copies and launches: questions about devices and kernels, pitched
 // and pooled memory, arrays and textures, callbacks, peers, the driver's functions. Compiled by nvcc
-// and run unmodified on the stand-in device, with two of them; it checks results and errors.
+// and run unmodified on the simulated device, with two of them; it checks results and errors.
 #include <cstdio>
 #include <cstring>
 

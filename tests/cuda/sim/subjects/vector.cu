@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An ordinary CUDA program, compiled by nvcc and run unmodified on the stand-in device. Checks its
+// An ordinary CUDA program, compiled by nvcc and run unmodified on the simulated device. Checks its
 // own results; the CPU functions of its kernels are in vector_kernels.c.
 #include <cstdio>
 
