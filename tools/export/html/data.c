@@ -52,7 +52,8 @@ static int node_function(struct data *data, const struct bp_graph_node *node) {
         return (int)node->function;
     if (node->kind == BP_GRAPH_SPLIT)
         return -1 - (int)(node->function - BP_GRAPH_PSEUDO);
-    return node->function == BP_NO_FUNCTION ? -4 : (int)bp_html_number(&data->numbers, node->function);
+    return node->function == BP_NO_FUNCTION ? -4
+                                            : (int)bp_html_number(&data->numbers, node->function);
 }
 
 /* Node 0 stands above the roots and is left out; a parent is how far back it is. */

@@ -27,8 +27,7 @@ static void collect(struct entries *entries, const struct bp_model *model) {
         if (!bp_task_counts(from))
             continue;
         for (uint32_t k = 0; k < from->function_count; k++) {
-            const struct bp_task_function *part =
-                &model->tasks.functions[from->first_function + k];
+            const struct bp_task_function *part = &model->tasks.functions[from->first_function + k];
             *BP_APPEND(entries->list, entries->count) =
                 (struct entry){part->function, task, part->self_s};
         }
