@@ -18,7 +18,7 @@ from test_page import hostile_names
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = os.environ.get("BATTPROF_NODE_MODULES") or os.path.join(
-    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "battprof", "node_modules")
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "battprof-page", "node_modules")
 
 
 def missing():

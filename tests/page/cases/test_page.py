@@ -129,6 +129,43 @@ class Pages(CommandTest):
         self.assertNotIn(b"\xe2\x80\xae", page.bytes)
         self.assertLess(max(len(row[0]) for row in page.tables["functions"]["rows"]), 2000)
 
+    def check_tasks(self, page):
+        """What each function took in each task is what the report has of its longest ones."""
+        names, tasks = page.data["battprof-data"]["functions"]["name"], page.data["battprof-data"]["tasks"]
+        found, at = {}, 0
+        for number, count in zip(tasks["function"][::2], tasks["function"][1::2]):
+            task = 0
+            for at in range(at, at + count):
+                task += tasks["task"][at]
+                found[task, names[number]] = found.get((task, names[number]), 0) + tasks["self"][at]
+            at += 1
+        self.assertEqual((len(tasks["task"]), len(tasks["self"])), (at, at))
+        checked = 0
+        for i, task in enumerate(page.data["battprof-report"]["tasks"]["list"]):
+            for row in task.get("functions", []):
+                self.assertAlmostEqual(found[i, row["name"]], 1e6 * row["self_s"], delta=1, msg=row["name"])
+                checked += 1
+        return checked
+
+    def test_tasks(self):
+        checked = 0
+        for name, case in golden_cases():
+            if case.get("options"):
+                continue
+            path = self.make(case)
+            if self.run_report("--by", "task", path)[0] == 0:
+                with self.subTest(name):
+                    checked += self.check_tasks(self.page(path))
+        self.assertGreater(checked, 10)
+
+    def test_durations(self):
+        """By powers of two of nanoseconds: 5 calls of 1.5 us, 1 of 3 and 2 of 12."""
+        calls = {"func": "f", "self": 0.0345, "calls": [[5, 0.0015], [1, 0.003], [2, 0.012]]}
+        case = one_run([["f", "libdsl.so"]], {"self": 1, "children": [calls]}, 1.0345)
+        data = self.page(self.make(case)).data["battprof-data"]
+        number = data["functions"]["name"].index("f")
+        self.assertEqual(data["histograms"][str(number)], [10, 5, 1, 0, 2])
+
     def test_many_contexts(self):
         """10,000 are all there in less than a megabyte; of 100,000 the sums are, and it says so."""
         page = self.page(self.make(tree_case(10000)))

@@ -16,19 +16,12 @@
 
 static const char *const measures[BP_GRAPH_MEASURES] = {"wall", "thread", "calls", "bytes"};
 
-/* Functions that anything refers to get numbers of their own. */
-struct numbers {
-    uint32_t *of; /* + 1; 0: not used */
-    uint32_t *functions;
-    uint32_t count;
-};
-
 struct data {
     const struct bp_model *model;
     const struct bp_html_limits *limits;
     FILE *out;
     struct bp_graph graph;
-    struct numbers numbers;
+    struct bp_html_numbers numbers;
 };
 
 void bp_html_string(const char *text, FILE *out) {
@@ -45,7 +38,7 @@ static double unit_of(int measure) {
     return measure <= BP_GRAPH_THREAD ? 1e9 : 1;
 }
 
-static uint32_t number_of(struct numbers *numbers, uint32_t function) {
+uint32_t bp_html_number(struct bp_html_numbers *numbers, uint32_t function) {
     if (!numbers->of[function]) {
         *BP_APPEND(numbers->functions, numbers->count) = function;
         numbers->of[function] = numbers->count;
@@ -59,7 +52,8 @@ static int node_function(struct data *data, const struct bp_graph_node *node) {
         return (int)node->function;
     if (node->kind == BP_GRAPH_SPLIT)
         return -1 - (int)(node->function - BP_GRAPH_PSEUDO);
-    return node->function == BP_NO_FUNCTION ? -4 : (int)number_of(&data->numbers, node->function);
+    return node->function == BP_NO_FUNCTION ? -4
+                                            : (int)bp_html_number(&data->numbers, node->function);
 }
 
 /* Node 0 stands above the roots and is left out; a parent is how far back it is. */
@@ -153,15 +147,20 @@ static void write_threads(struct data *data) {
     fputs("],\n", data->out);
 }
 
-/* Durations and numbers of calls, bucket by bucket, as they were recorded. */
+/* A power of two of nanoseconds, then how many calls took from that to twice that, and so on. */
 static void write_histogram(FILE *out, const struct bp_call_times *times, double tick_s) {
-    const char *comma = "";
+    unsigned long long calls[64] = {0};
+    int first = 63, last = 0;
     for (unsigned i = 1; i < BP_BUCKETS; i++)
         if (times->histogram[i]) {
-            fprintf(out, "%s%.4g,%llu", comma, (double)bp_bucket_low(i) * tick_s * 1e9,
-                    (unsigned long long)times->histogram[i]);
-            comma = ",";
+            int power = ilogb(fmax(1, (double)bp_bucket_low(i) * tick_s * 1e9));
+            calls[power] += times->histogram[i];
+            first = power < first ? power : first;
+            last = power > last ? power : last;
         }
+    fprintf(out, "%d", first);
+    for (int power = first; power <= last; power++)
+        fprintf(out, ",%llu", calls[power]);
 }
 
 static void write_histograms(const struct data *data) {
@@ -177,34 +176,6 @@ static void write_histograms(const struct data *data) {
         comma = ",\n";
     }
     fputs("},\n", data->out);
-}
-
-/* In the order of the JSON report's tasks.list: how many functions each has, then these. */
-static void write_tasks(struct data *data) {
-    const struct bp_model *model = data->model;
-    const char *comma = "";
-    fputs("\"tasks\":{\"count\":[", data->out);
-    for (uint32_t i = 0; i < model->tasks.count; i++)
-        if (bp_task_counts(&model->tasks.list[i])) {
-            fprintf(data->out, "%s%u", comma, model->tasks.list[i].function_count);
-            comma = ",";
-        }
-    for (int column = 0; column < 2; column++) {
-        comma = "";
-        fputs(column == 0 ? "],\"function\":[" : "],\"self\":[", data->out);
-        for (uint32_t i = 0; i < model->tasks.count; i++)
-            for (uint32_t k = 0;
-                 bp_task_counts(&model->tasks.list[i]) && k < model->tasks.list[i].function_count;
-                 k++) {
-                const struct bp_task_function *function =
-                    &model->tasks.functions[model->tasks.list[i].first_function + k];
-                fprintf(data->out, "%s%lld", comma,
-                        column == 0 ? (long long)number_of(&data->numbers, function->function)
-                                    : whole(function->self_s * 1e6));
-                comma = ",";
-            }
-    }
-    fputs("]},\n", data->out);
 }
 
 /* Tasks of the largest run that is projected to. Each interval comes from simulated runs: 7,000
@@ -244,7 +215,7 @@ static const char *text_of(const struct bp_function *function, int column) {
 /* Last: now it is known which of them are used. */
 static void write_functions(const struct data *data) {
     static const char *const names[] = {"name", "library", "group"};
-    const struct numbers *numbers = &data->numbers;
+    const struct bp_html_numbers *numbers = &data->numbers;
     const struct bp_function *functions = data->model->functions;
     fputs("\"functions\":{\"category\":\"", data->out);
     for (uint32_t i = 0; i < numbers->count; i++)
@@ -273,7 +244,7 @@ void bp_html_data(const struct bp_model *model, const struct bp_html_limits *lim
     write_nodes(&data);
     write_rest(&data);
     write_threads(&data);
-    write_tasks(&data);
+    bp_html_tasks(model, &data.numbers, out);
     write_histograms(&data);
     write_projection(&data);
     bp_html_sources(model, limits->sources, out);

@@ -4,7 +4,7 @@
 'use strict';
 
 function el(tag, attributes, ...children) {
-  const svg = /^(svg|g|rect|path|line|circle|text|title)$/.test(tag) && tag !== 'title';
+  const svg = /^(svg|g|rect|path|line|circle|text|defs|pattern)$/.test(tag);
   const to = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith('on')) to.addEventListener(key.slice(2), value);

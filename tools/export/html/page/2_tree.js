@@ -111,15 +111,21 @@ class Run {
     return own;
   }
 
+  // [function, self in ns] of each task, by task.
+  get tasks() {
+    if (this.taskParts) return this.taskParts;
+    const {function: fns, task: gaps, self} = this.data.tasks, parts = [];
+    for (let f = 0, at = 0; f < fns.length; f += 2)
+      for (let end = at + fns[f + 1], task = 0; at < end; at++) {
+        task += gaps[at];
+        (parts[task] = parts[task] || []).push([fns[f], 1000 * self[at]]);
+      }
+    return this.taskParts = parts;
+  }
+
   // Functions of a task, side by side: their call paths are not recorded task by task.
   taskTree(task) {
-    const {count: counts, function: fns, self} = this.data.tasks;
-    let first = 0;
-    for (let i = 0; i < task; i++) first += counts[i];
-    const nodes = [];
-    for (let i = first; i < first + counts[task]; i++)
-      nodes.push({fn: fns[i], cls: this.classes[fns[i]], total: 1000 * self[i]});
-    return nodes;
+    return this.tasks[task].map(([fn, total]) => ({fn, cls: this.classes[fn], total}));
   }
 }
 

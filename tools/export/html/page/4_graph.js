@@ -82,7 +82,7 @@ class Graph {
       group('process', pids.map(pid => ['process ' + pid, {threads: single.filter(([row]) => row.process === pid).map(([, i]) => i)}]));
     group('thread', single.map(([row, i]) => ['thread ' + row.tid + ' ' + row.name, {threads: [i]}]));
     group('task', report.tasks.list.slice(0, 500).map((task, i) => ['task ' + (task.id || task.name), {task: i}])
-      .filter(([, scope]) => data.tasks.count[scope.task] > 0));
+      .filter(([, scope]) => this.run.tasks[scope.task]));
     select.hidden = this.scopeList.length < 2;
     return select;
   }

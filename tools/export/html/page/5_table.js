@@ -12,8 +12,21 @@ class Table {
     this.columns = [...box.querySelectorAll('th')].map(th => ({th, key: th.dataset.key, unit: th.dataset.unit, text: th.textContent}));
     this.sort = null;
     this.most = PAGE_ROWS;
+    this.dropEmpty();
     this.build();
     this.show();
+  }
+
+  // Columns in which no row has a value, or all have 0, leave their room to the others. Which were all 0 is said.
+  dropEmpty() {
+    const values = column => this.list.map(row => find(row, column.key));
+    const none = value => value === null || value === undefined || value === '' || value === false;
+    this.every = this.columns;
+    const empty = column => values(column).every(value => none(value) || value === 0);
+    const gone = this.columns.slice(1).filter(empty);
+    this.columns = this.columns.filter(column => !gone.includes(column));
+    this.zero = gone.filter(column => values(column).includes(0)).map(column => column.text);
+    for (const {th} of gone) th.remove();
   }
 
   build() {
@@ -69,14 +82,14 @@ class Table {
       el('tr', {}, this.columns.map(column => this.cell(row, column)))));
     this.more.hidden = rows.length <= this.most;
     this.said.textContent = (rows.length < this.list.length ? count(rows.length) + ' of ' : '') + count(this.list.length) +
-      (this.list.length === 1 ? ' row' : ' rows');
+      (this.list.length === 1 ? ' row' : ' rows') + (this.zero.length ? '; 0 in all: ' + this.zero.join(', ') : '');
   }
 
   // Numbers as they are, for a spreadsheet.
   tsv() {
     const clean = value => value === null || value === undefined ? '' : String(value).replace(/[\t\r\n]/g, ' ');
-    return [this.columns.map(column => column.key), ...this.rows().map(row =>
-      this.columns.map(({key}) => clean(find(row, key))))].map(cells => cells.join('\t')).join('\n') + '\n';
+    return [this.every.map(column => column.key), ...this.rows().map(row =>
+      this.every.map(({key}) => clean(find(row, key))))].map(cells => cells.join('\t')).join('\n') + '\n';
   }
 }
 

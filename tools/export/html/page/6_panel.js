@@ -37,7 +37,7 @@ class Panel {
 
   figures(row) {
     const pairs = [['calls', count(row.calls)], ['self', time(row.self_s)], ['total', time(row.total_s)],
-      ['of wall', row.pct === undefined ? '' : row.pct.toFixed(1) + ' %'], ['a call, median', time(row.median_s)],
+      ['self, of wall', row.pct === undefined ? '' : row.pct.toFixed(1) + ' %'], ['a call, median', time(row.median_s)],
       ['shortest', time(row.min_s)], ['99 of 100 below', time(row.p99_s)], ['longest', time(row.max_s)],
       ['group', row.group], ['in tasks', row.tasks ? count(row.tasks) : '']];
     return el('dl', {}, pairs.filter(([, value]) => value).map(([key, value]) => [el('dt', {}, key), el('dd', {}, value)]));
@@ -73,30 +73,22 @@ class Panel {
 
   histogram(fn) {
     const list = this.run.data.histograms[fn];
-    if (!list || list.length < 4) return null;
-    const powers = new Map();
-    for (let i = 0; i < list.length; i += 2) {
-      const power = Math.floor(Math.log2(Math.max(1, list[i])));
-      powers.set(power, (powers.get(power) || 0) + list[i + 1]);
-    }
-    const keys = [...powers.keys()], low = Math.min(...keys), high = Math.max(...keys);
-    const bars = [];
-    for (let power = low; power <= high; power++)
-      bars.push({label: time(2 ** power * 1e-9), value: powers.get(power) || 0, text: count(powers.get(power) || 0) + ' calls from ' + time(2 ** power * 1e-9)});
-    return [el('h4', {}, 'durations of calls, by powers of two'), columns(bars, {width: 320, height: 90, log: true})];
+    if (!list || list.length < 3) return null;
+    const from = i => time(2 ** (list[0] + i) * 1e-9);
+    const bars = list.slice(1).map((calls, i) => ({label: from(i), value: calls, text: count(calls) + ' calls from ' + from(i)}));
+    return [el('h4', {}, 'durations of calls, by powers of two; heights are logarithmic'), columns(bars, {width: 320, height: 90, log: true})];
   }
 
   tasks(fn) {
-    const {tasks} = this.run.data, list = this.run.report.tasks.list, points = [];
-    let at = 0;
-    tasks.count.forEach((n, task) => {
-      for (let i = 0; i < n; i++, at++) if (tasks.function[at] === fn) points.push([task, tasks.self[at] * 1e-6]);
+    const list = this.run.report.tasks.list, points = [];
+    this.run.tasks.forEach((parts, task) => {
+      for (const [other, ns] of parts) if (other === fn) points.push([task, ns * 1e-9]);
     });
     if (points.length < 2) return null;
     points.sort((a, b) => b[1] - a[1]);
     const middle = points[Math.floor(points.length / 2)][1];
     return [el('h4', {}, 'self time in ' + count(points.length) + ' tasks: median ' + time(middle) + ', most ' + time(points[0][1])),
-      strip(points.map(([task, s]) => ({value: s, name: list[task] ? list[task].id || list[task].name : '', far: s > 5 * middle && s > 1e-6})), 320, 44)];
+      strip(points.map(([task, s]) => ({value: s, name: list[task] ? list[task].id || list[task].name : '', far: s > 5 * middle && s > 1e-6})), 320, 64)];
   }
 
   // Lines with samples, and the text around them where it could be read when the page was written.

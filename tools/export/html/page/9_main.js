@@ -11,7 +11,7 @@ class Page {
     this.main = document.querySelector('main');
     document.documentElement.classList.add('js');
     speaker = el('div', {class: 'hide', 'aria-live': 'polite', role: 'status'});
-    this.main.append(speaker);
+    this.main.append(speaker, fills());
     this.foldAdvice();
     this.addGraph();
     this.makeTabs();
@@ -144,7 +144,7 @@ class Page {
     section.dataset.filled = 'yes';
     const makers = {tasks: taskCharts, devices: transferCharts, processes: processCharts};
     const charts = makers[section.id] ? makers[section.id](this.report, this.data) : [];
-    if (charts.length) section.querySelector('h2').after(el('div', {class: section.id === 'processes' ? '' : 'charts'}, charts));
+    if (charts.length) section.querySelector('h2').after(el('div', {class: section.id === 'processes' ? 'charts wide' : 'charts'}, charts));
     this.derived = this.derived || derive(this.report, this.diff);
     for (const box of section.querySelectorAll('.table')) {
       const list = find(this.derived, box.dataset.list);
