@@ -79,7 +79,7 @@ int bp_destination_close(struct bp_destination *destination, int result, const c
     if (reason)
         return bp_error_set(error, BP_FAILED, "%s could not be written%s%s: %s", what,
                             path ? " to " : "", path ? path : "", strerror(reason));
-    if (path)
+    if (path && !destination->quiet)
         bp_note("wrote %s", path);
     return 0;
 }

@@ -15,6 +15,7 @@ struct bp_destination {
     const char *path; /* borrowed; NULL: the caller's stream */
     char *beside;     /* ours; NULL: the path itself is written to, a device or a link */
     FILE *out;
+    bool quiet; /* it is not said that it was written */
 };
 
 /* 0, or -1 with the error set. */

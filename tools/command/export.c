@@ -12,6 +12,7 @@
 #include "tools/base/runs.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
+#include "tools/command/export_tables.h"
 #include "tools/command/profile_path.h"
 #include "tools/export/export.h"
 
@@ -113,8 +114,7 @@ static int write_file(const struct bp_model *model, const struct settings *setti
 
 static int export_file(const char *path, const struct settings *settings,
                        const struct bp_rules *rules, struct bp_error *error) {
-    struct bp_model *model =
-        check_single(path, settings->format, error) ? NULL : bp_model_new(path, rules, error);
+    struct bp_model *model = bp_model_new(path, rules, error);
     if (!model)
         return -1;
     bool to_stdout = settings->output && strcmp(settings->output, "-") == 0;
@@ -129,6 +129,18 @@ static int export_file(const char *path, const struct settings *settings,
     free(file);
     bp_model_free(model);
     return result;
+}
+
+static int export_profile(const char *path, const struct settings *settings,
+                          const struct bp_rules *rules, struct bp_error *error) {
+    const char *directory = settings->output ? settings->output : "battprof.tables";
+    if (check_single(path, settings->format, error))
+        return -1;
+    if (find_format(settings->format) != BP_EXPORT_tables)
+        return export_file(path, settings, rules, error);
+    if (strcmp(directory, "-") == 0)
+        return bp_error_set(error, BP_USAGE, "-f tables makes a directory: name one with -o DIR");
+    return bp_export_tables(path, directory, settings->run, rules, error);
 }
 
 /* 0, or -1: an option for another format. */
@@ -165,7 +177,7 @@ int bp_cmd_export(int argc, char **argv, struct bp_error *error) {
     }
     struct bp_rules *rules = bp_rules_new(settings.rules, error);
     char *path = !rules ? NULL : first < argc ? bp_copy_text(argv[first]) : bp_profile_path(error);
-    int result = path ? export_file(path, &settings, rules, error) : -1;
+    int result = path ? export_profile(path, &settings, rules, error) : -1;
     free(path);
     bp_rules_free(rules);
     return result ? BP_FAILED : BP_FINE;
