@@ -7,6 +7,7 @@
 #include "tools/base/wrap.h"
 
 #define HELP_COLUMN 26
+#define LIST_COLUMN 15
 
 static void print_option(const struct bp_option *option, FILE *out) {
     int column = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
@@ -33,6 +34,12 @@ void bp_options_help(const struct bp_command *command, FILE *out) {
     for (size_t i = 0; i < command->option_count; i++)
         print_option(&command->options[i], out);
     print_option(&help, out);
+    if (command->list_title)
+        fprintf(out, "\n%s:\n", command->list_title);
+    for (size_t i = 0; i < command->list_count; i++) {
+        fprintf(out, "  %-*s", LIST_COLUMN - 2, command->list[i].word);
+        bp_wrap_print(command->list[i].text, LIST_COLUMN, LIST_COLUMN, out);
+    }
     if (command->next)
         fprintf(out, "\n%s\n", command->next);
 }

@@ -4,16 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/base/memory.h"
+#include "tools/base/utf8.h"
 
 json_t *bp_json_text(const char *value) {
     json_t *string = json_string(value);
     if (string)
         return string;
-    char *copy = bp_copy_text(value);
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
+    char *copy = bp_utf8_text(value);
     string = json_string(copy);
     free(copy);
     return string;

@@ -54,6 +54,12 @@ struct bp_words {
     size_t count;
 };
 
+/* A word and what it stands for. */
+struct bp_help_item {
+    const char *word;
+    const char *text;
+};
+
 struct bp_command {
     const char *name;
     const char *summary; /* one line for `battprof help` */
@@ -62,6 +68,9 @@ struct bp_command {
     const char *next;    /* --help, the last line: examples; may be NULL */
     const struct bp_option *options;
     size_t option_count;
+    const char *list_title; /* --help, below the options; NULL: there is no list */
+    const struct bp_help_item *list;
+    size_t list_count;
     bool options_first; /* options end at the first operand, which may have its own */
     /* argv[0] is the command's name. Returns the exit status unless the error is set. */
     int (*main)(int argc, char **argv, struct bp_error *error);

@@ -12,6 +12,7 @@
 
 extern const struct bp_command bp_command_diff;
 extern const struct bp_command bp_command_doctor;
+extern const struct bp_command bp_command_export;
 extern const struct bp_command bp_command_import;
 extern const struct bp_command bp_command_merge;
 extern const struct bp_command bp_command_report;
@@ -19,6 +20,7 @@ extern const struct bp_command bp_command_run;
 
 int bp_cmd_diff(int argc, char **argv, struct bp_error *error);
 int bp_cmd_doctor(int argc, char **argv, struct bp_error *error);
+int bp_cmd_export(int argc, char **argv, struct bp_error *error);
 int bp_cmd_import(int argc, char **argv, struct bp_error *error);
 int bp_cmd_merge(int argc, char **argv, struct bp_error *error);
 int bp_cmd_report(int argc, char **argv, struct bp_error *error);

@@ -19,6 +19,7 @@ static const struct bp_command *const commands[] = {
     &bp_command_run,
     &bp_command_report,
     &bp_command_diff,
+    &bp_command_export,
     &bp_command_merge,
     &bp_command_import,
     &bp_command_doctor,

@@ -6,14 +6,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "tools/base/destination.h"
 #include "tools/base/memory.h"
-#include "tools/base/paths.h"
 #include "tools/command/commands.h"
 #include "tools/command/page.h"
+#include "tools/command/profile_path.h"
 #include "tools/export/export.h"
 #include "tools/export/html/html.h"
 #include "tools/render/text/series.h"
@@ -88,61 +87,6 @@ const struct bp_command bp_command_report = {
     .main = bp_cmd_report,
 };
 
-/* When the run of a root began; 0 if the file cannot be read, or belongs to a root. */
-static uint64_t start_of(const char *path) {
-    struct bp_header header;
-    struct bp_read_error ignored;
-    if (bp_profile_read_header(path, &header, &ignored) || header.tree[0])
-        return 0;
-    return header.first.realtime_ns;
-}
-
-/* The newest file that is the root of its run: it holds the wall page. */
-static char *find_newest(uint64_t *start) {
-    struct bp_paths found = {0};
-    char *best = NULL;
-    bp_paths_add(&found, "battprof.*.bp");
-    for (uint32_t i = 0; i < found.count; i++) {
-        uint64_t time = start_of(found.path[i]);
-        if (time == 0 || time < *start)
-            continue;
-        free(best);
-        best = bp_copy_text(found.path[i]);
-        *start = time;
-    }
-    bp_paths_fini(&found);
-    return best;
-}
-
-/* A run with the command alone, or of a series its first one. */
-static uint64_t start_of_output(void) {
-    uint64_t start = start_of(BP_DEFAULT_OUTPUT "/" BP_SESSION_FILE);
-    return start ? start : start_of(BP_DEFAULT_OUTPUT "/1/" BP_SESSION_FILE);
-}
-
-/* Where there are runs of both sorts, it is said which is shown. */
-static char *choose_path(struct bp_error *error) {
-    struct stat status;
-    uint64_t start = 0;
-    char *path = find_newest(&start);
-    bool output = stat(BP_DEFAULT_OUTPUT, &status) == 0;
-    if (!path && !output)
-        bp_error_set(error, BP_FAILED,
-                     "no profile here (neither " BP_DEFAULT_OUTPUT " nor battprof.*.bp); make one: "
-                     "battprof run -- COMMAND");
-    if (!output)
-        return path;
-    uint64_t output_start = start_of_output();
-    if (path && output_start && start > output_start) {
-        bp_note("%s is newer than " BP_DEFAULT_OUTPUT ": it is shown; for the other: battprof "
-                "report " BP_DEFAULT_OUTPUT,
-                path);
-        return path;
-    }
-    free(path);
-    return bp_copy_text(BP_DEFAULT_OUTPUT);
-}
-
 static int store_by(const struct bp_option *option, const char *value, void *to,
                     struct bp_error *error) {
     const char *word;
@@ -201,6 +145,16 @@ static int store_time(const struct bp_option *option, const char *value, void *t
                         option->name, value);
 }
 
+/* What `export -f folded --weight cpu` writes. */
+static int show_folded(const struct bp_model *model, FILE *out) {
+    struct bp_export export;
+    bp_export_init(&export, model);
+    export.weight = BP_WEIGHT_CPU;
+    int result = bp_export_folded(&export, out);
+    bp_export_fini(&export);
+    return result;
+}
+
 static int show(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                 FILE *out) {
     const struct bp_model *model = analysis->model;
@@ -212,7 +166,7 @@ static int show(const struct bp_analysis *analysis, const struct bp_report_setti
     if (settings->csv)
         return bp_report_csv(analysis, settings, out);
     if (settings->folded)
-        return bp_export_folded(model, out);
+        return show_folded(model, out);
     if (settings->save)
         return bp_report_all(analysis, settings, out);
     return settings->tree ? bp_report_tree(analysis, &text, out)
@@ -284,7 +238,7 @@ int bp_cmd_report(int argc, char **argv, struct bp_error *error) {
         name_by_time(name, sizeof(name), &settings);
         settings.output = name;
     }
-    char *path = first < argc ? bp_copy_text(argv[first]) : choose_path(error);
+    char *path = first < argc ? bp_copy_text(argv[first]) : bp_profile_path(error);
     const char *old = first + 1 < argc ? argv[first + 1] : NULL;
     int result = !path                   ? -1
                  : bp_html_is_page(path) ? bp_page_read(path, &settings, error)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sampled stacks for flame graphs, a line for each: "outermost;…;innermost microseconds", which
- * flamegraph.pl, inferno and speedscope read. The time is CPU time; the longest comes first.
+ * A line for each stack, "outermost;…;innermost weight", which flamegraph.pl, inferno and
+ * speedscope read: sampled stacks, the longest first, or contexts, callers before what they call.
+ * Times are microseconds for CPU time, as `report --folded` has them, and nanoseconds for exact
+ * times. The format knows no comment.
  */
-#include <math.h>
-
-#include "tools/export/export.h"
-#include "tools/model/walk.h"
+#include "tools/export/frame.h"
 
 struct folded {
-    const struct bp_model *model;
+    const struct bp_export *export;
     FILE *out;
     bool any;
 };
@@ -20,29 +19,35 @@ static void print_frame(const char *name, FILE *out) {
         fputc(*name == ';' ? ':' : (unsigned char)*name < ' ' ? ' ' : *name, out);
 }
 
-static const char *frame_name(const struct bp_model *model, uint32_t number) {
-    if (number == BP_NO_FUNCTION)
-        return "(truncated)";
-    return bp_function_frame(&model->functions[number]);
-}
-
 static bool print_stack(const struct bp_walk_row *row, void *data) {
     struct folded *folded = data;
-    uint64_t cpu_ns = (uint64_t)llround(1e9 * row->self_s);
+    const struct bp_export *export = folded->export;
+    uint64_t weight = bp_export_weigh(row, export->weight);
+    if (export->weight == BP_WEIGHT_CPU)
+        weight = (weight + 500) / 1000;
+    else if (!weight)
+        return true;
     folded->any = true;
     for (uint32_t i = 0; i <= row->depth; i++) {
-        print_frame(frame_name(folded->model, row->functions[i]), folded->out);
+        uint32_t frame = bp_export_frame(export->model, row->functions[i]);
+        print_frame(export->frames[frame], folded->out);
         fputc(i < row->depth ? ';' : ' ', folded->out);
     }
-    fprintf(folded->out, "%llu\n", (unsigned long long)(cpu_ns + 500) / 1000);
+    fprintf(folded->out, "%llu\n", (unsigned long long)weight);
     return true;
 }
 
-int bp_export_folded(const struct bp_model *model, FILE *out) {
-    struct folded folded = {model, out, false};
-    bp_walk_stacks(model, BP_ALL_THREADS, print_stack, &folded);
-    if (!folded.any)
+int bp_export_folded(const struct bp_export *export, FILE *out) {
+    const struct bp_model *model = export->model;
+    struct folded folded = {export, out, false};
+    if (export->weight != BP_WEIGHT_CPU)
+        bp_export_contexts(model, BP_ALL_THREADS, print_stack, &folded);
+    else
+        bp_walk_stacks(model, BP_ALL_THREADS, print_stack, &folded);
+    if (!folded.any && export->weight == BP_WEIGHT_CPU)
         bp_note("there are no sampled stacks in this profile%s",
                 model->samples.on ? "" : ": it was made without sampling");
+    else if (!folded.any)
+        bp_note("no stack of this profile has %s", bp_weight_names[export->weight]);
     return 0;
 }

@@ -13,6 +13,8 @@
 #include "tools/model/internal.h"
 #include "tools/symbols/symbols.h"
 
+const char *const bp_direction_names[] = {"h2d", "d2h", "d2d", "p2p", "memset", "unknown"};
+
 /* A context of a process, resolved. */
 struct place {
     const struct bp_profile_thread *thread; /* NULL: unknown */
@@ -218,14 +220,19 @@ static struct bp_model_transfer *put_transfer(struct devices *devices,
 }
 
 /* The context that made it, where that is known. The process's threads are the latest. */
-static void add_bytes(const struct devices *devices, const struct bp_transfer *from) {
+static void add_bytes(const struct devices *devices, const struct bp_transfer *from,
+                      uint32_t device) {
     const struct bp_profile *profile = devices->process->profile;
     struct place place = find_place(profile, from->thread, from->node);
     struct bp_model *model = devices->model;
     uint32_t process = (uint32_t)(devices->process - model->processes);
     for (uint32_t i = model->thread_count; i-- > 0 && model->threads[i].process == process;)
-        if (model->threads[i].source == place.thread)
-            model->threads[i].contexts[place.node].bytes += from->bytes;
+        if (model->threads[i].source == place.thread) {
+            struct bp_thread_context *context = &model->threads[i].contexts[place.node];
+            context->bytes += from->bytes;
+            context->directions |= from->direction < BP_DIRECTIONS ? 1u << from->direction : 0;
+            context->devices |= device < 64 ? UINT64_C(1) << device : 0;
+        }
 }
 
 /* Without device records the calls' time is what there is. */
@@ -242,7 +249,7 @@ static void add_calls(struct bp_model_transfer *transfer, const struct bp_transf
 static void add_transfer(struct devices *devices, const struct bp_transfer *from) {
     double tick_s = devices->process->tick_s;
     struct bp_model_transfer *transfer = put_transfer(devices, from);
-    add_bytes(devices, from);
+    add_bytes(devices, from, transfer->device);
     transfer->count += from->count;
     transfer->bytes += from->bytes;
     transfer->untimed += from->flags & BP_TRANSFER_UNTIMED ? from->count : 0;

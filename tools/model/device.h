@@ -13,6 +13,9 @@
 #include "profile/format.h"
 #include "tools/model/site.h"
 
+/* By enum bp_direction, and "unknown" behind them. */
+extern const char *const bp_direction_names[BP_DIRECTIONS + 1];
+
 struct bp_model_device {
     uint32_t index;
     const char *name;

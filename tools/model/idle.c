@@ -48,6 +48,7 @@ void bp_model_share_idle(struct bp_model *model) {
             double s = bp_model_node_idle(model, i, k, work->self_s[k]);
             model->functions[work->function[k]].idle_s += s;
             model->contexts[work->context[k]].idle_s += s;
+            thread->contexts[k].idle_s = s;
             thread->own_idle_s += s;
         }
         model->processes[thread->process].idle_s += thread->own_idle_s;

@@ -27,7 +27,10 @@ static void add_contexts(struct walk *walk, const struct bp_model_thread *thread
         row->contexts = 1;
         row->calls += from->calls;
         row->bytes += from->bytes;
+        row->directions |= from->directions;
+        row->devices |= from->devices;
         row->self_s += from->self_s;
+        row->wall_s += from->wall_s + from->idle_s;
         for (int k = 0; k < BP_CATEGORIES; k++)
             row->category_s[k] += from->category_s[k];
     }
@@ -59,12 +62,15 @@ static void read_threads(struct walk *walk, uint32_t count, uint32_t thread,
 /* Parents come before their children. */
 static void sum_up(struct walk *walk) {
     const struct bp_model *model = walk->model;
-    for (uint32_t i = 0; i < model->context_count; i++)
+    for (uint32_t i = 0; i < model->context_count; i++) {
         walk->rows[i].total_s = walk->rows[i].self_s;
+        walk->rows[i].total_wall_s = walk->rows[i].wall_s;
+    }
     for (uint32_t i = model->context_count; i-- > 1;) {
         struct bp_walk_row *parent = &walk->rows[model->contexts[i].parent];
         walk->rows[i].context = i;
         parent->total_s += walk->rows[i].total_s;
+        parent->total_wall_s += walk->rows[i].total_wall_s;
         parent->contexts += walk->rows[i].contexts;
     }
 }

@@ -29,9 +29,13 @@ struct bp_walk_row {
                                   `depth`. BP_NO_FUNCTION: callers that are unknown */
     uint64_t calls;            /* of a context */
     uint64_t bytes;            /* that these calls copied between host and device */
-    uint64_t samples;          /* of a part or a stack */
+    uint32_t directions;       /* of these copies, as in bp_thread_context */
+    uint64_t devices;
+    uint64_t samples; /* of a part or a stack */
     double self_s;
-    double total_s;                   /* with all contexts below it */
+    double total_s; /* with all contexts below it */
+    double wall_s;  /* of a context: its wall split, and what it waited alone */
+    double total_wall_s;
     double category_s[BP_CATEGORIES]; /* self_s by category: a CUDA call has two or three */
 };
 

@@ -263,7 +263,7 @@ static void use_no_tree(struct bp_model *model) {
 
 /* A thread's functions share its part; so does the profiler's own cost. */
 static void share_part(struct bp_model *model, uint32_t number) {
-    const struct bp_model_thread *thread = &model->threads[number];
+    struct bp_model_thread *thread = &model->threads[number];
     const struct bp_thread_work *work = &model->work->threads[number];
     double rate = thread->busy_s > 0 ? thread->wall_s / thread->busy_s : 0;
     model->wall.overhead_s += thread->overhead_s * rate;
@@ -274,6 +274,7 @@ static void share_part(struct bp_model *model, uint32_t number) {
             part = thread->wall_s;
         function->wall_s += part;
         model->contexts[work->context[i]].wall_s += part;
+        thread->contexts[i].wall_s = part;
         struct bp_node_split parts = bp_model_divide(work, i, part);
         double rest = part - parts.transfer_s - parts.wait_s[BP_DSL] - parts.wait_s[BP_FRAMEWORK];
         model->wall.category_s[BP_TRANSFER] += parts.transfer_s;

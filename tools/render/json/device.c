@@ -6,7 +6,6 @@
 #include "tools/base/json.h"
 #include "tools/render/json/report.h"
 
-const char *const bp_report_json_directions[] = {"h2d", "d2h", "d2d", "p2p", "memset", "unknown"};
 static const char *const memories[] = {"unknown", "pageable", "pinned",
                                        "device",  "array",    "managed"};
 
@@ -47,7 +46,7 @@ static json_t *make_device(const struct bp_model *model, const struct bp_model_d
     set_use(object, model, device);
     for (int i = 0; i < BP_DIRECTIONS; i++)
         if (device->best[i] > 0)
-            bp_json_set(best, bp_report_json_directions[i], device->best[i] / 1e9);
+            bp_json_set(best, bp_direction_names[i], device->best[i] / 1e9);
     json_object_set_new(object, "best_gb_s", best);
     return object;
 }
@@ -101,7 +100,7 @@ static json_t *make_directions(const struct bp_model *model) {
     for (int i = 0; i < BP_DIRECTIONS; i++) {
         json_t *direction = json_object();
         set_sums(direction, &sums[i]);
-        json_object_set_new(object, bp_report_json_directions[i], direction);
+        json_object_set_new(object, bp_direction_names[i], direction);
     }
     return object;
 }
@@ -120,7 +119,7 @@ static json_t *make_transfer(const struct bp_model *model,
                              const struct bp_model_transfer *transfer) {
     const struct bp_model_device *device = &model->cuda.devices[transfer->device];
     json_t *object = json_object();
-    bp_json_set_text(object, "direction", bp_report_json_directions[transfer->direction]);
+    bp_json_set_text(object, "direction", bp_direction_names[transfer->direction]);
     set_function(object, "function", model, transfer->caller);
     set_function(object, "call", model, transfer->call);
     bp_json_set_count(object, "device", device->index);

@@ -47,9 +47,6 @@ json_t *bp_report_json_device(const struct bp_model *model);
 /* site.c */
 json_t *bp_report_json_sites(const struct bp_model *model);
 
-/* By enum bp_direction, and BP_SITE_UNTOLD. */
-extern const char *const bp_report_json_directions[BP_DIRECTIONS + 1];
-
 /* Sets transfers, transfer_list, copy_sites, kernels, devices and cuda. */
 void bp_report_json_devices(json_t *root, const struct bp_model *model);
 

@@ -24,7 +24,7 @@ json_t *bp_report_json_sites(const struct bp_model *model) {
         json_t *object = json_object();
         json_t *stack = json_array();
         bp_json_set_text(object, "call", model->functions[site->call].name);
-        bp_json_set_text(object, "direction", bp_report_json_directions[site->direction]);
+        bp_json_set_text(object, "direction", bp_direction_names[site->direction]);
         bp_json_set_count(object, "count", site->count);
         bp_json_set_count(object, "bytes", site->bytes);
         for (uint32_t k = 0; k < site->step_count; k++)

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/export/slice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+#include "tools/base/utf8.h"
+#include "tools/export/frame.h"
+
+static uint32_t put_name(struct bp_slices *slices, const struct bp_profile *profile,
+                         const struct bp_task *item) {
+    const char *id = bp_profile_string(profile, item->id);
+    const char *name = item->func == BP_NO_FUNC
+                           ? bp_profile_string(profile, item->name)
+                           : bp_profile_string(profile, profile->funcs[item->func].name);
+    char *text = bp_make_text("%s%s%s", name, name[0] && id[0] ? " " : "", id);
+    char *clean = bp_utf8_text(text[0] ? text : "task");
+    uint32_t number = bp_keys_put(&slices->name_keys, clean, strlen(clean));
+    free(text);
+    if (number == slices->name_count)
+        *BP_APPEND(slices->names, slices->name_count) = clean;
+    else
+        free(clean);
+    return number;
+}
+
+static uint64_t time_of(const struct bp_model_process *process, uint64_t ticks) {
+    int64_t since = (int64_t)(ticks - process->profile->header.start);
+    return bp_export_ns(process->start_s + (double)since * process->tick_s);
+}
+
+static void add_slice(struct bp_slices *slices, const struct bp_model *model, uint32_t thread,
+                      const struct bp_task *item) {
+    const struct bp_model_process *process = &model->processes[model->threads[thread].process];
+    bool open = item->end == 0 || item->end > process->end;
+    struct bp_slice slice = {.thread = thread,
+                             .name = put_name(slices, process->profile, item),
+                             .phase = item->flags & BP_TASK_PHASE,
+                             .failed = item->flags & BP_TASK_FAILED,
+                             .unfinished = open || item->flags & BP_TASK_UNFINISHED,
+                             .start_ns = time_of(process, item->start),
+                             .end_ns = time_of(process, open ? process->end : item->end)};
+    if (slice.end_ns >= slice.start_ns)
+        *BP_APPEND(slices->list, slices->count) = slice;
+}
+
+static void add_thread(struct bp_slices *slices, const struct bp_model *model, uint32_t number) {
+    const struct bp_model_thread *thread = &model->threads[number];
+    const struct bp_profile *profile = model->processes[thread->process].profile;
+    for (uint32_t i = 0; i < profile->task_count; i++)
+        if (profile->tasks[i].thread == thread->source->slot &&
+            !(profile->tasks[i].flags & BP_TASK_INPUT))
+            add_slice(slices, model, number, &profile->tasks[i]);
+}
+
+static int compare(const void *a, const void *b) {
+    const struct bp_slice *x = a;
+    const struct bp_slice *y = b;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+}
+
+/* Ends of the slices of a lane that are open. */
+struct open_lane {
+    uint64_t *ends;
+    uint32_t count;
+};
+
+/* Whether the slice lies within what is open, or beside it. */
+static bool fits(struct open_lane *lane, const struct bp_slice *slice) {
+    while (lane->count && lane->ends[lane->count - 1] <= slice->start_ns)
+        lane->count--;
+    return lane->count == 0 || lane->ends[lane->count - 1] >= slice->end_ns;
+}
+
+/* Of one thread, sorted; its lanes are the latest. */
+static void assign_lanes(struct bp_slices *slices, uint32_t first, uint32_t end) {
+    uint32_t first_lane = slices->lane_count;
+    struct open_lane *open = NULL;
+    for (uint32_t i = first; i < end; i++) {
+        struct bp_slice *slice = &slices->list[i];
+        uint32_t lane = 0;
+        while (first_lane + lane < slices->lane_count && !fits(&open[lane], slice))
+            lane++;
+        if (first_lane + lane == slices->lane_count) {
+            *BP_PLACE(open, lane) = (struct open_lane){0};
+            *BP_APPEND(slices->lanes, slices->lane_count) =
+                (struct bp_slice_lane){.thread = slice->thread, .depth = lane};
+        }
+        slice->lane = first_lane + lane;
+        slice->depth = open[lane].count;
+        *BP_APPEND(open[lane].ends, open[lane].count) = slice->end_ns;
+        if (slice->end_ns > slices->lanes[slice->lane].end_ns)
+            slices->lanes[slice->lane].end_ns = slice->end_ns;
+    }
+    for (uint32_t i = first_lane; i < slices->lane_count; i++)
+        free(open[i - first_lane].ends);
+    free(open);
+}
+
+void bp_slices_init(struct bp_slices *slices, const struct bp_model *model) {
+    *slices = (struct bp_slices){0};
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        uint32_t first = slices->count;
+        add_thread(slices, model, i);
+        if (slices->count > first)
+            qsort(slices->list + first, slices->count - first, sizeof(*slices->list), compare);
+        assign_lanes(slices, first, slices->count);
+    }
+    if (slices->count)
+        qsort(slices->list, slices->count, sizeof(*slices->list), compare);
+}
+
+void bp_slices_fini(struct bp_slices *slices) {
+    for (uint32_t i = 0; i < slices->name_count; i++)
+        free(slices->names[i]);
+    free(slices->names);
+    free(slices->list);
+    free(slices->lanes);
+    bp_keys_fini(&slices->name_keys);
+}
+
+void bp_slices_visit(const struct bp_slices *slices, uint32_t lane, bp_slice_visit *visit,
+                     void *data) {
+    const struct bp_slice **open = NULL;
+    uint32_t depth = 0;
+    for (uint32_t i = 0; i < slices->count; i++) {
+        const struct bp_slice *slice = &slices->list[i];
+        if (slice->lane != lane)
+            continue;
+        while (depth > slice->depth)
+            visit(open[--depth], false, data);
+        visit(slice, true, data);
+        *BP_APPEND(open, depth) = slice;
+    }
+    while (depth > 0)
+        visit(open[--depth], false, data);
+    free(open);
+}
