@@ -7,6 +7,7 @@ const path = require('path');
 
 const plan = JSON.parse(fs.readFileSync(process.argv[2], 'utf8'));
 const {chromium} = require(path.join(plan.modules, 'playwright-core'));
+const BEHAVE = fs.readFileSync(path.join(__dirname, 'behave.js'), 'utf8') + '; behave()';
 const AXE = path.join(plan.modules, 'axe-core', 'axe.min.js');
 const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -132,6 +133,7 @@ async function look(context, one, scheme, width) {
     seen.wide = Math.max(seen.wide || 0, await page.evaluate(() => document.documentElement.scrollWidth - innerWidth));
   }
   seen.tables = await tables(page);
+  if (one.name === 'batt') seen.behaviour = await page.evaluate(BEHAVE);
   await page.click('#tab-overview');
   if (!one.big && width === 1280) seen.axe.push(...await openPanel(page, one, scheme));
   await press(page);

@@ -103,6 +103,48 @@ class Browser(CommandTest):
         for line in self.report(operands[0]).rstrip("\n").split("\n"):
             self.assertIn(" ".join(line.split()), flat, name)
 
+    def check_graphs(self, seen, report):
+        """However it is turned the whole is the same; threads make up all, and waiting is a part."""
+        self.assertEqual((seen["inverted"], seen["again"]), (seen["plain"], seen["plain"]))
+        self.assertLess(seen["busy"], seen["thread"])
+        self.assertEqual(len(seen["threads"]), len(report["thread_list"]))
+        self.assertAlmostEqual(sum(seen["threads"]) / seen["thread"], 1, delta=2e-3)
+        self.assertGreater(min(seen["tasks"]), 0)
+
+    def check_panel(self, seen):
+        self.assertEqual((seen["view"], seen["name"], seen["closed"]), ("Overview", "merge", True))
+        for head in ("called from", "calls", "durations of calls, by powers of two"):
+            self.assertIn(head, seen["heads"])
+        self.assertTrue([head for head in seen["heads"] if head.startswith("self time in ")], seen["heads"])
+        self.assertGreater(seen["source"], seen["hot"])
+        self.assertGreater(seen["hot"], 0)
+        self.assertEqual(seen["sandwich"][1], 2)
+        self.assertIn("around merge", seen["sandwich"][0])
+
+    def check_table(self, seen, report):
+        self.assertEqual(seen["falling"], sorted(seen["falling"], reverse=True))
+        self.assertEqual(seen["rising"], sorted(seen["rising"]))
+        self.assertEqual((seen["first"], seen["rows"]), ("descending", 1))
+        self.assertIn("1 of %d rows" % len(report["functions"]), seen["words"])
+        head, row = [line.split("\t") for line in seen["copied"].splitlines()]
+        wanted = next(item for item in report["functions"] if item["name"] == "merge")
+        self.assertEqual(int(row[head.index("calls")]), wanted["calls"])
+        self.assertAlmostEqual(float(row[head.index("self_s")]), wanted["self_s"])
+
+    def check_behaviour(self, seen, report):
+        search = seen["search"]
+        self.assertRegex(search["every"], r"^100\.0 % in ")
+        self.assertRegex(search["steps"][1], r"^1 of \d+: (merge|objects): ")
+        self.assertRegex(search["steps"][2], r"^2 of \d+: ")
+        self.assertEqual(search["steps"][3], search["steps"][1])
+        self.assertEqual(search["broken"], "nothing found")
+        self.check_graphs(seen["graphs"], report)
+        self.check_panel(seen["panel"])
+        self.check_table(seen["table"], report)
+        self.assertGreater(len(seen["pictures"]), 5)
+        for name, scale in seen["pictures"]:
+            self.assertAlmostEqual(scale, 1, delta=0.02, msg=name)
+
     def test_pages(self):
         subjects = self.subjects()
         result = self.look(subjects)
@@ -121,6 +163,9 @@ class Browser(CommandTest):
                 for table, rows, said in first["tables"]:
                     self.assertGreater(rows, 0, table)
                     self.assertIn("row", said)
+                for seen in one["looks"].values():
+                    if "behaviour" in seen:
+                        self.check_behaviour(seen["behaviour"], report)
                 if name not in ("hostile", "big", "huge"):
                     self.check_plain(name, one["plain"], subjects[name])
                 if name == "same":
