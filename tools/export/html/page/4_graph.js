@@ -23,7 +23,7 @@ class Graph {
     this.legend = el('div', {class: 'legend', 'aria-label': 'Colours'});
     this.table = el('div', {class: 'tree', hidden: true});
     this.panel = el('aside', {class: 'panel', hidden: true, 'aria-label': 'Function'});
-    const options = {kind: node => this.kindOf(node), dims: node => this.dims(node), marks: node => this.isFound(node)};
+    const options = {kind: node => this.kindOf(node), dims: node => this.dims(node), marks: node => this.isFound(node) || node.fn === this.state.sandwich};
     this.main = new Drawing(this.canvas, options);
     this.above = new Drawing(this.callers, {...options, height: 210});
     this.flame = el('div', {class: 'flame'}, this.callers, this.canvas, this.tip);
