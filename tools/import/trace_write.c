@@ -83,7 +83,7 @@ static void add_funcs(struct output *output, const struct bp_trace *trace) {
     struct bp_object *objects = bp_alloc(trace->func_count, sizeof(*objects));
     uint32_t object_count = 0;
     for (uint32_t i = 0; i < trace->func_count; i++) {
-        const struct bp_trace_func *from = &trace->funcs[i];
+        const struct bp_trace_function *from = &trace->funcs[i];
         funcs[i] = (struct bp_func){
             .name = put_string(output, from->name),
             .object = find_object(output, objects, &object_count, from->library),
