@@ -350,8 +350,9 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
     static const char *const tables[][2] = {{"kernels", "CUPTI_ACTIVITY_KIND_KERNEL"},
                                             {"copies", "CUPTI_ACTIVITY_KIND_MEMCPY"}};
     struct bp_trace *trace = nsys->trace;
-    if (trace->frame_count + trace->work_count == 0 && trace->missing[0])
-        return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path, trace->missing);
+    if (trace->frame_count + trace->work_count == 0 && trace->missing.length)
+        return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path,
+                            bp_text_get(&trace->missing));
     if (trace->frame_count + trace->work_count == 0)
         return bp_error_set(error, BP_FAILED,
                             "%s: an export of Nsight Systems without CUDA calls, kernels or copies;"

@@ -43,6 +43,7 @@ void bp_trace_fini(struct bp_trace *trace) {
     free(trace->sums.kernels);
     free(trace->sums.splits);
     free(trace->sums.waits);
+    bp_text_fini(&trace->missing);
     bp_keys_fini(&trace->function_table);
     bp_keys_fini(&trace->thread_table);
     bp_keys_fini(&trace->name_table);
@@ -156,12 +157,11 @@ void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work) {
 }
 
 void bp_trace_miss(struct bp_trace *trace, const char *format, ...) {
-    size_t used = strlen(trace->missing);
     va_list arguments;
-    if (used > 0 && used + 2 < sizeof(trace->missing))
-        used += (size_t)snprintf(trace->missing + used, sizeof(trace->missing) - used, "; ");
+    if (trace->missing.length > 0)
+        bp_text_add(&trace->missing, "; ");
     va_start(arguments, format);
-    vsnprintf(trace->missing + used, sizeof(trace->missing) - used, format, arguments);
+    bp_text_add_list(&trace->missing, format, arguments);
     va_end(arguments);
 }
 

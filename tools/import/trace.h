@@ -14,6 +14,7 @@
 #include "profile/format.h"
 #include "tools/base/error.h"
 #include "tools/base/keys.h"
+#include "tools/base/text.h"
 
 /* A function; texts are copied when it is added. */
 struct bp_trace_function {
@@ -105,7 +106,7 @@ struct bp_trace {
     int32_t pid;
     char command[1024];
     char executable[512];
-    char missing[1024]; /* what was left out, for the user; "" if nothing */
+    struct bp_text missing; /* what was left out, for the user; "" if nothing */
     struct bp_trace_sums sums;
 };
 

@@ -160,7 +160,8 @@ static void add_sums(struct output *output, struct bp_trace *trace, const char *
         .flushed = trace->end,
     };
     snprintf(collector.library, sizeof(collector.library), "%s", source);
-    int length = snprintf(collector.reason, sizeof(collector.reason), "%s", trace->missing);
+    int length =
+        snprintf(collector.reason, sizeof(collector.reason), "%s", bp_text_get(&trace->missing));
     if (length >= (int)sizeof(collector.reason))
         memcpy(collector.reason + sizeof(collector.reason) - 4, "...", 4);
     add(output, BP_COLLECTOR, BP_NO_THREAD, &collector, 1);
