@@ -119,7 +119,7 @@ int bp_window_work(struct bp_window *window, const struct bp_work_interval *work
  * that come later count as late. */
 void bp_window_fold(struct bp_window *window, uint64_t horizon, bp_charge_fn *charge, void *data);
 
-/* The same for arrays that are complete: memory as for a window of that many. Either may be NULL
+/* Attributes arrays that are complete: memory as for a window of that many. Either may be NULL
  * if it is empty. `busy` may be NULL, or has BP_ATTRIBUTE_DEVICES elements, which are added to. */
 void bp_attribute(const struct bp_call_interval *calls, uint32_t call_count,
                   const struct bp_work_interval *works, uint32_t work_count, void *memory,

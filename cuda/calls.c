@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CUDA calls as their stubs tell of them, on the target's own threads: no lock and no system call
+ * CUDA calls as their stubs report them, on the target's own threads: no lock and no system call
  * unless a queue is full. In between CUPTI is told whose call it is.
  */
 #include "cuda/calls.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * How the collector starts, late if it must, why it could not, and how it ends. What it does in
+ * between is in calls.c, flush.c and cupti/.
+ */
 #include "cuda/collector.h"
 
 #include <errno.h>
@@ -130,7 +134,7 @@ void bp_cuda_disable_but(uint64_t but) {
         bp_cupti.ActivityDisable(BP_CUPTI_UNIFIED_MEMORY_COUNTER);
 }
 
-/* Whoever ends the process waits for us: that is own cost, wherever it is. */
+/* Whoever ends the process waits for us: that is overhead, wherever it is. */
 static void note_wait(uint64_t begin) {
     struct bp_header *header = bp_process.writer.header;
     const struct bp_thread *thread = bp_self;

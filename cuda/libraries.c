@@ -125,7 +125,7 @@ static struct bp_source source = {
     .match = match,
     .wraps = wraps,
     .wrap_count = sizeof wraps / sizeof *wraps,
-    .func_flags = BP_FUNC_CUDA,
+    .function_flags = BP_FUNC_CUDA,
     .calls = {.enter = bp_cuda_enter, .leave = bp_cuda_leave},
     .missing = missing,
 };

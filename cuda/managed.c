@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Migrations of managed memory. CUPTI tells of them only when asked after the driver has started,
+ * Migrations of managed memory. CUPTI reports them only when asked after the driver has started,
  * per device or for all at once, and not on every machine. Their records carry no correlation id:
  * whose they are is found by the address, among the last calls that asked for a migration.
  */

@@ -13,8 +13,8 @@
 
 #define PATIENCE_S 10 /* with later calls done, an older one submitted nothing: it was empty */
 #define MARKED 2
-/* Of a second: with no record for so long a graph's launch is over, and what may have been recorded
- * into one was. */
+/* Part of a second: with no record for so long a graph's launch is over, and what may have been
+ * recorded into one was. */
 #define GRAPH_PART 10u
 #define GRAPHS 65536 /* that are told apart */
 

@@ -51,7 +51,7 @@ const char *dsl_arena_error(const struct dsl_arena *arena) {
     return arena->error;
 }
 
-/* The same question from inside, off the PLT. */
+/* For callers inside the library: not through the PLT. */
 bool dsl_failed(const struct dsl_arena *arena) {
     return arena->error;
 }

@@ -83,5 +83,5 @@ void batches_fini(struct batches *batches);
 int pool_execute(struct pipeline *pipeline, int first, int stride,
                  int (*done)(void *context, const struct result *result), void *context);
 
-/* The same by forked workers, results through pipes. */
+/* Runs the pipeline with forked workers, results through pipes. */
 int workers_execute(struct pipeline *pipeline);

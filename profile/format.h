@@ -38,7 +38,7 @@ enum bp_clock {
 };
 
 enum bp_process_state {
-    BP_RUNNING = 0, /* still running, or died without a word (SIGKILL, power cut) */
+    BP_RUNNING = 0, /* still running, or ended unseen (SIGKILL, power cut) */
     BP_EXITED = 1,  /* exit or _exit was seen; exit_status is valid */
     BP_EXECED = 2   /* replaced by another program through exec */
 };
@@ -111,7 +111,7 @@ struct bp_header {
     uint32_t last_node;
     uint64_t last_time;
     uint32_t last_thread;
-    uint32_t python_passed; /* own cost of one in bp_node.passed, 1/256 ticks */
+    uint32_t python_passed; /* overhead of one in bp_node.passed, 1/256 ticks */
     /* Ticks of `startup` in which the thread was ready and had no CPU, before the main thread's
      * ledger began and after: no cost of ours. */
     uint64_t startup_queued[2];

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parsing a list of patterns, then what one matches: Python code by module and file, native code by
+ * library and symbol.
+ */
 #include "profile/pattern.h"
 
 #include <fnmatch.h>

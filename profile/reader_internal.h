@@ -57,8 +57,7 @@ int bp_reader_load_devices(struct bp_reader *reader);
 /* When threads and their nodes are known: contexts that do not exist become unknown ones. */
 void bp_reader_check_devices(struct bp_profile *profile);
 
-/* reader_copies.c, after the checks. */
-/* The same for tasks, whose details come before the nodes that they name. */
+/* Tasks are loaded and checked apart: their details come before the nodes that they name. */
 int bp_reader_load_tasks(struct bp_reader *reader);
 int bp_reader_check_tasks(struct bp_reader *reader);
 

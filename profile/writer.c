@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * First the file and its mappings, then chunks, which it grows by, then items and texts within
+ * them. An item counts once it is committed.
+ */
 #include "profile/writer.h"
 
 #include <errno.h>

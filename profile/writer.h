@@ -56,7 +56,7 @@ void bp_writer_trim(struct bp_writer *writer);
 int bp_writer_before_fork(struct bp_writer *writer, uint32_t thread);
 void bp_writer_after_fork(struct bp_writer *writer);
 
-/* In a forked child: go on in a file of its own, with the chunks that writer_fork.c tells of at the
+/* In a forked child: go on in a file of its own, with the chunks that writer_fork.c names at the
  * same addresses. The parent's file is not touched again. The header has no magic number yet: it is
  * a profile when the caller says so. If it fails: the same without a file, where everything is lost
  * with the process, because of `error`. 0 or -errno. If that fails, too, some of the memory is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * CUPTI's records.
+ * CUPTI's records: from a complete buffer to work whose call is known.
  */
 #ifndef BP_CUDA_CUPTI_RECORD_H
 #define BP_CUDA_CUPTI_RECORD_H

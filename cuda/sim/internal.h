@@ -134,7 +134,7 @@ int bp_sim_capture_wait(struct bp_sim_stream *stream, const struct bp_sim_mark *
 int bp_sim_capture_refuse(struct bp_sim_stream *stream);
 void bp_sim_capture_leave(struct bp_sim_stream *stream);
 bool bp_sim_captured(struct bp_sim_stream *handle, struct bp_sim_work *work, int *error);
-/* The same for what is no work of the device's own. */
+/* bp_sim_captured() for what is not the device's own work. */
 bool bp_sim_captured_as(struct bp_sim_stream *handle, const struct bp_sim_content *content,
                         int *error);
 

@@ -9,7 +9,7 @@
 
 #include "cuda/sim/internal.h"
 
-/* Of a kernel that nobody knows: an empty kernel's, and an instruction mix of 20 ns per thread, 32
+/* The time of an unknown kernel: an empty kernel's, and an instruction mix of 20 ns per thread, 32
  * warps at a time on each multiprocessor. */
 #define EMPTY_NS 2000
 #define THREAD_PS 20

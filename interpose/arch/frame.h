@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The registers and the frame of the CPU that is built for.
+ */
 #ifndef BP_INTERPOSE_ARCH_FRAME_H
 #define BP_INTERPOSE_ARCH_FRAME_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Hashing of a few words, for tables whose keys are addresses and numbers.
+ */
 #ifndef BP_INTERPOSE_BASE_HASH_H
 #define BP_INTERPOSE_BASE_HASH_H
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * First an object's segments and dynamic section, then its symbols by hash and version, then what
+ * else is asked of it: what it needs, its build id.
+ */
 #include "interpose/hook/elf.h"
 
 #include <errno.h>

@@ -39,7 +39,7 @@ int bp_elf_read(struct bp_elf *elf, const struct dl_phdr_info *info);
 /* A defined function of that name; `version` NULL: the default one. */
 const ElfW(Sym) * bp_elf_find(const struct bp_elf *elf, const char *name, const char *version);
 
-/* The same for a variable. */
+/* A defined variable of that name. */
 const ElfW(Sym) * bp_elf_find_data(const struct bp_elf *elf, const char *name);
 
 /* Symbols in the table, from the hash table. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two questions, asked for every function of every loaded object: does a pattern want it, and where
+ * do its calls go then? Patterns come first, then the map by address, then what fills it: exports,
+ * wrappers, calls of the C runtime.
+ */
 #include "interpose/hook/hook.h"
 
 #include <fnmatch.h>

@@ -17,7 +17,7 @@
  * such functions into the profile. */
 void bp_hook_patterns(const char *patterns, uint16_t flags);
 
-/* The same for what BATTPROF_DSL says (profile/pattern.h): its functions are chosen ones. */
+/* Patterns that BATTPROF_DSL gives (profile/pattern.h): its functions are chosen ones. */
 void bp_hook_dsl(const char *patterns);
 
 /* 0: leave blocking calls and file I/O alone. */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * dlopen, dlsym and dlclose, wrapped: what they bring is hooked before anybody calls it.
+ */
 #ifndef BP_INTERPOSE_HOOK_LOADER_H
 #define BP_INTERPOSE_HOOK_LOADER_H
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One scan in order: new objects are described, those that went are forgotten, hooks are added and
+ * slots patched. The functions of libc that we call ourselves are found here, too.
+ */
 #include "interpose/hook/object.h"
 
 #include <stdio.h>

@@ -129,7 +129,7 @@ uint32_t bp_source_find(const struct bp_elf *elf, uint32_t object, const char *p
 
 void bp_source_describe(unsigned number, unsigned tag, struct bp_source_function *function) {
     const struct bp_source *source = state.sources[number - 1];
-    function->flags = source->func_flags;
+    function->flags = source->function_flags;
     if (source->describe)
         source->describe(tag, function);
 }

@@ -44,13 +44,14 @@ struct bp_source {
                                                            lasting name for it; -1: leave it */
     const struct bp_wrap *wraps;                        /* functions of these libraries */
     size_t wrap_count;
-    uint16_t func_flags; /* of its functions in the profile */
+    uint16_t function_flags; /* of its functions in the profile */
     /* 1 for a tag of which the source is not told: as calls of any library. NULL: of all. */
     int (*is_plain)(unsigned tag);
     /* From an object of any library: hook what the source wants of it; how many that is. `own`: the
      * object is the program itself, or hooked anyway. With the hook lock held. NULL: nothing. */
     uint32_t (*find)(const struct bp_elf *elf, uint32_t object, const char *path, int own);
-    /* What the profile says of a tag's function beyond `func_flags`: its flags, its phase. Or NULL.
+    /* What the profile says of a tag's function beyond `function_flags`: its flags, its phase. Or
+     * NULL.
      */
     void (*describe)(unsigned tag, struct bp_source_function *function);
     struct bp_guest calls;

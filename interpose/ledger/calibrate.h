@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What battprof itself costs in this process, measured at its start.
+ */
 #ifndef BP_INTERPOSE_LEDGER_CALIBRATE_H
 #define BP_INTERPOSE_LEDGER_CALIBRATE_H
 

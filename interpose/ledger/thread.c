@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * How calls are opened and closed in C: what the stubs leave to it (first calls, deep stacks, tail
+ * calls, coroutines), what sources and Python open by hand, and what exceptions and jumps leave
+ * open. The order below is that of a call's life: an entry is taken, the call opened, closed or
+ * abandoned, its time settled in its node.
+ */
 #include "interpose/ledger/thread.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A new environment is made on the stack of the call, never with malloc: exec and spawn may run in
+ * a child of vfork. What the caller passed is not changed.
+ */
 #include "interpose/process/environment.h"
 
 #include <alloca.h>

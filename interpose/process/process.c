@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In the order of a life: the file is created, the tree joined; fork gives a child its own of both;
+ * exec leaves and may come back; every way to exit ends here, once.
+ */
 #include "interpose/process/process.h"
 
 #include <errno.h>

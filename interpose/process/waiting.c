@@ -42,8 +42,8 @@ static struct {
     int (*system)(const char *);
 } real;
 
-/* The same functions through stubs that count the time as waiting; and as waiting for the GIL, of
- * which only the first four are filled. */
+/* The originals of these functions through stubs that count the time as waiting; and as waiting for
+ * the GIL, of which only the first four are filled. */
 static __typeof__(real) timed, gil;
 
 static struct { uint64_t low, size; /* of _PyRuntime; no size: no Python */ } python;

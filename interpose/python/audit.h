@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Our audit hook in CPython: how we are told of imports, from before it is initialised.
+ * Our audit hook in CPython: how we learn of imports, from before it is initialised.
  */
 #ifndef BP_INTERPOSE_PYTHON_AUDIT_H
 #define BP_INTERPOSE_PYTHON_AUDIT_H

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table first, then what is found out about a code object when it is met: its module, its name,
+ * whether it is counted and its role in tasks.
+ */
 #include "interpose/python/code.h"
 
 #include <errno.h>

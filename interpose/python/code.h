@@ -37,7 +37,7 @@ struct bp_py_code {
     int16_t role;              /* in the rules for tasks, -1: none */
     uint8_t task;              /* its calls are tasks, or generate code */
     int16_t id;        /* of a task: which argument is its id; 0: not looked for, -1: none */
-    uint8_t spreads;   /* calls function(*arguments) that no event tells of: spread.h */
+    uint8_t spreads;   /* calls function(*arguments), for which there is no event: spread.h */
     uint8_t arguments; /* of such code: places of its local variables */
     uint8_t first_enclosed;
     uint8_t enclosed;

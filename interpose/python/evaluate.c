@@ -271,7 +271,7 @@ evaluate(const struct layout *layout, plain_run plain, void *tstate, void *frame
     return evaluate_step(tstate, frame, thrown, known, thread);
 }
 
-/* The same for every version, with what is known of its frames known to the compiler. */
+/* One function for every version, with what is known of its frames known to the compiler. */
 #define PLAIN(n, alignment)                                                                        \
     static __attribute__((noinline, aligned(alignment))) void *plain_##n(                          \
         void *tstate, void *frame, int thrown, struct bp_stub *stub, struct bp_thread *thread) {   \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An import is announced by an audit event and nobody tells of its end. But what runs next is
+ * An audit event announces an import; nothing announces its end. But what runs next is
  * known: the frame of importlib's _find_and_load, or of the module's code. For this one frame a
  * function of ours takes the place of the interpreter's (PEP 523) and gives it back before it runs
  * the frame, so nothing is slower for it, neither within the import nor after it.

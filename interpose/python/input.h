@@ -2,8 +2,8 @@
  *
  * What a call of a Python function is given, all of it as one text: the same text is the same
  * input, in every process. Runs with the GIL held and calls no code of the program: it knows exact
- * str, bytes, int, bool, None and tuples of them. Of other values nobody can say whether they are
- * the same as before.
+ * str, bytes, int, bool, None and tuples of them. Whether other values are the same as before is
+ * unknown.
  */
 #ifndef BP_INTERPOSE_PYTHON_INPUT_H
 #define BP_INTERPOSE_PYTHON_INPUT_H

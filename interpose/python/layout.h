@@ -39,7 +39,7 @@ struct bp_layout {
     uint16_t ascii, wide;
 };
 
-/* The same in all versions. */
+/* Offsets that are equal in all versions. */
 #define BP_LAYOUT_TYPE 8        /* of an object */
 #define BP_LAYOUT_SIZE 16       /* of a bytes object, and of a text in characters */
 #define BP_LAYOUT_BYTES 32      /* of a bytes object */

@@ -46,7 +46,8 @@ static size_t add(char *name, size_t used, const char *text, size_t length) {
     return used + length;
 }
 
-int bp_module_is_main(const char *given) {
+/* Is it __main__, or what multiprocessing makes of it in a child? */
+static int is_main_name(const char *given) {
     return strcmp(given, "__main__") == 0 || strcmp(given, "__mp_main__") == 0;
 }
 
@@ -161,7 +162,7 @@ static void guess(const char *file, char *name) {
 }
 
 int bp_module_name(const char *given, const char *file, char name[BP_MODULE_NAME]) {
-    int is_main = bp_module_is_main(given);
+    int is_main = is_main_name(given);
     const char *imported = is_main ? imported_name(file) : NULL;
     if (bp_module_is_cell(file)) {
         name_cell(file, name);

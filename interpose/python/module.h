@@ -16,9 +16,6 @@
  * if it is too long. Returns 1 for code of the program's own script or of a cell. */
 int bp_module_name(const char *given, const char *file, char name[BP_MODULE_NAME]);
 
-/* Is it __main__, or what multiprocessing makes of it in a child? */
-int bp_module_is_main(const char *given);
-
 /* The file was run as __main__ and is imported by that name: `python -m`. With the GIL. */
 void bp_module_note_main(const char *file, const char *name);
 

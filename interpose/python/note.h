@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A note of the Python part for the reader of the report.
+ */
 #ifndef BP_INTERPOSE_PYTHON_NOTE_H
 #define BP_INTERPOSE_PYTHON_NOTE_H
 

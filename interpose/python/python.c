@@ -57,7 +57,7 @@ static const char *start_version(int minor) {
     return "a version that battprof does not know: no Python frames";
 }
 
-/* Of a thread other than the main one it is not counted: that is seldom. */
+/* Not counted in threads other than the main one: that is rare. */
 static void note_start(uint64_t ticks) {
     struct bp_header *header = bp_process.writer.header;
     const struct bp_thread *thread = bp_self;

@@ -10,7 +10,7 @@
 
 #include "interpose/python/code.h"
 
-/* Of a frame of 3.12: its local variables. */
+/* The local variables of a frame of 3.12. */
 #define BP_PY_LOCALS_312 72
 
 /* Only with 3.12, and where frames are as we think. */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * From a code object to its role, from a call's arguments to the id of its task, then the task's
+ * beginning.
+ */
 #include "interpose/python/task.h"
 
 #include <limits.h>
@@ -247,7 +251,7 @@ struct bp_stub *bp_py_task_announce(const struct bp_py_code *known,
     return alike->stub;
 }
 
-/* Of a generator all arguments must be known; otherwise nobody can say that it was the same. */
+/* All arguments of a generator must be known; otherwise its input is unknown. */
 static int describe(const struct bp_py_call *call, struct bp_py_code *known,
                     const struct bp_task_role *role, char text[BP_TASK_TEXT]) {
     text[0] = '\0';

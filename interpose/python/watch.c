@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Events cost time wherever they are switched on, so each is switched on for one code object at a
+ * time, when that code is found to matter.
+ */
 #include "interpose/python/watch.h"
 
 #include <string.h>

@@ -57,7 +57,7 @@ static uint64_t own_time(const struct bp_sampled *sampled, uint64_t begin) {
     return ticks < most ? ticks : most;
 }
 
-/* Counts what the sample says about our own cost. */
+/* Counts what the sample shows of our overhead. */
 static void weigh_own(struct bp_sampler *record, uint64_t pc, uint64_t weight) {
     __atomic_fetch_add(&record->weight, weight, __ATOMIC_RELAXED);
     if (!bp_walk_is_ours(pc))

@@ -28,7 +28,8 @@ static struct bp_sampler *make_record(void) {
     return bp_chunk_items(chunk);
 }
 
-void bp_sampler_note(const char *reason) {
+/* For the record: what went wrong first. */
+static void note(const char *reason) {
     struct bp_sampler *record = bp_sampling.record;
     size_t used = 0;
     if (*record->reason)
@@ -36,10 +37,6 @@ void bp_sampler_note(const char *reason) {
     for (; reason[used] && used + 1 < sizeof record->reason; used++)
         record->reason[used] = reason[used];
     record->reason[used] = '\0';
-}
-
-void bp_sampler_flag(uint32_t flag) {
-    __atomic_fetch_or(&bp_sampling.record->flags, flag, __ATOMIC_RELAXED);
 }
 
 /* One that nobody handles, ignores or blocks; from the top, where programs begin last. */
@@ -58,7 +55,7 @@ static void start(uint32_t rate) {
     record->rate = rate;
     bp_sampling.period = 1000000000u / rate;
     if (!number || bp_action_set(number, bp_handler_take) != 0) {
-        bp_sampler_note("the program uses or blocks all real-time signals");
+        note("the program uses or blocks all real-time signals");
         return;
     }
     record->signal = (uint32_t)number;
@@ -81,9 +78,9 @@ void bp_sampler_look(void) {
     const char *reason;
     int found = bp_py_stack_find(&reason);
     if (found > 0)
-        bp_sampler_flag(BP_SAMPLER_PYTHON);
+        __atomic_fetch_or(&bp_sampling.record->flags, BP_SAMPLER_PYTHON, __ATOMIC_RELAXED);
     else if (found < 0)
-        bp_sampler_note(reason);
+        note(reason);
 }
 
 void bp_sampler_stop(const char *reason) {
@@ -91,7 +88,7 @@ void bp_sampler_stop(const char *reason) {
         return;
     bp_timer_stop_all();
     bp_sampling.record->state = BP_SAMPLER_STOPPED;
-    bp_sampler_note(reason);
+    note(reason);
 }
 
 void bp_sampler_finish(void) {
@@ -111,7 +108,7 @@ static void renew_record(void) {
     *record = (struct bp_sampler){
         .state = before.state, .flags = before.flags, .rate = before.rate, .signal = before.signal};
     bp_sampling.record = record;
-    bp_sampler_note(before.reason);
+    note(before.reason);
 }
 
 void bp_sampler_after_fork_child(void) {

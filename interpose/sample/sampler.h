@@ -27,10 +27,7 @@ void bp_sampler_finish(void);
 void bp_sampler_before_fork(void);
 void bp_sampler_after_fork_child(void);
 
-/* For the record: what went wrong first; what works; one more of something. */
-void bp_sampler_note(const char *reason);
-void bp_sampler_flag(uint32_t flag);
-
+/* For the record: one more of something. */
 static inline void bp_sampler_count(uint64_t *counter) {
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }

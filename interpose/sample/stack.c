@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Each call of the interpreter on the native stack stands for a run of Python frames. Where the two
+ * stacks do not agree, all Python functions stand in the place of the innermost such call. The
+ * joined stack is then folded into the nodes of the file.
+ */
 #include "interpose/sample/stack.h"
 
 #include "interpose/sample/sampler.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The text is parsed once, at the start. A function's name is looked at by its first letter before
+ * any glob is tried: every function of every object comes by here.
+ */
 #include "interpose/task/rules.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A step leaves one frame: a stub's by its entry, any other by its row of the unwind table. Rows
+ * that were found are remembered, by the place where they hold.
+ */
 #include "interpose/unwind/walk.h"
 
 #include "interpose/arch/arch.h"

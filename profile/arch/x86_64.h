@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * System calls, the clock and a 128-bit compare and swap of x86-64, without libc.
+ */
 #ifndef BP_PROFILE_ARCH_X86_64_H
 #define BP_PROFILE_ARCH_X86_64_H
 

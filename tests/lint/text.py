@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Small things in all sources: an SPDX line, no notes to self, no blanks at the end, sorted file
-lists in meson.build, and a README that tells the two commands to begin with."""
+lists in meson.build, a README with the two commands to begin with. And a head for whoever opens a
+file of the product first: what it is, in a sentence or more. A short file may leave that to its own
+header."""
 import os
 import re
 import sys
@@ -9,6 +11,10 @@ import common
 
 NOTES = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X")) + r")\b")
 SUFFIXES = (".c", ".h", ".S", ".def", ".py", ".sh", ".build")
+PRODUCT = ("profile", "interpose", "cuda", "dsl", "tools")
+HEAD = re.compile(r"/\* SPDX-License-" + r"Identifier: MIT\n \*\n(.*?)\*/", re.S)
+HEAD_WORDS = 4
+LONG = 200  # lines: a file that is longer says itself how it is ordered
 COMMANDS = ("tools/demo", "tools/check")
 
 
@@ -22,6 +28,18 @@ def check_source(path, text):
         if line != line.rstrip():
             problems.append(f"{path}:{number + 1}: blanks at the end")
     return problems
+
+
+def has_head(text):
+    head = HEAD.match(text)
+    return bool(head) and len(head.group(1).replace("*", " ").split()) >= HEAD_WORDS
+
+
+def check_head(root, path, text):
+    header = path[:-2] + ".h"
+    explained = (text.count("\n") < LONG and os.path.exists(os.path.join(root, header)) and
+                 has_head(common.read(root, header)))
+    return [] if has_head(text) or explained else [f"{path}: begins with no word on what it is"]
 
 
 def check_lists(path, text):
@@ -48,6 +66,8 @@ def main():
         if not text:
             continue
         problems += check_source(path, text)
+        if path.startswith(PRODUCT) and path.endswith((".c", ".h")):
+            problems += check_head(root, path, text)
         if path.endswith("meson.build"):
             problems += check_lists(path, text)
     common.finish(problems, len(paths), "files")

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions sampled below a line are the evidence. A line whose own text names a cause needs
+ * less of it.
+ */
 #include "tools/analyze/cause.h"
 
 #include <ctype.h>
@@ -22,7 +26,7 @@
 
 /* Part of a function's time from which on it is mostly one line, whose cause is known. */
 #define MOSTLY 0.5
-/* The same where the cause is not known. */
+/* The limit where the cause is unknown. */
 #define NEARLY_ALL 0.9
 
 const struct bp_cause_about bp_causes[BP_CAUSES] = {

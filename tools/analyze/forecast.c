@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What the measured tasks tell is learnt once; each simulated run then assumes a population, draws
+ * its tasks and puts them on the places.
+ */
 #include "tools/analyze/forecast.h"
 
 #include <math.h>
@@ -61,7 +65,8 @@ static double normal(struct random *random) {
     return radius * cos(2 * M_PI * uniform(random));
 }
 
-/* Of the gamma distribution with scale 1 and a shape of at least 1, by Marsaglia and Tsang. */
+/* A draw from the gamma distribution with scale 1 and a shape of at least 1, by Marsaglia and
+ * Tsang. */
 static double gamma_draw(struct random *random, double shape) {
     double d = shape - 1.0 / 3;
     double c = 1 / sqrt(9 * d);

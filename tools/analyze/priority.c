@@ -17,7 +17,7 @@
 #define ASSUMED_LAUNCH_S 4e-6
 #define ASSUMED_COPY_S 10e-6
 #define ASSUMED_RATE 6e9
-/* Of a call: a smaller gain is rounding, not a batch of billions. */
+/* Share of a call: a smaller gain is rounding, not a batch of billions. */
 #define LEAST_GAIN 1e-6
 
 /* Speed-ups of a function that authors of ports have reported, by priority: what is large is

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tasks are laid out on places as they ran; what was before, after and between them is found from
+ * that, and put together again for another number of tasks.
+ */
 #include "tools/analyze/projection.h"
 
 #include <math.h>
@@ -11,7 +15,7 @@
 
 /* Firsts must exceed the others by this many of their standard errors to be called a warm-up. */
 #define WARM_ERRORS 3.0
-/* Of the mean task. From here on the longest tasks decide. */
+/* Share of the mean task. From here on the longest tasks decide. */
 #define UNEVEN 0.5
 /* Part of the time of workers in use from which on they, not who hands them work, are the limit. */
 #define SATURATED 0.7

@@ -53,7 +53,7 @@ struct bp_scaled {
     double overhead_s;
 };
 
-/* False if the run has too few tasks. Nobody can tell from one run whether loading takes as long
+/* False if the run has too few tasks. From one run it is unknown whether loading takes as long
  * for more tasks: phases outside of tasks are paid once unless `grows` names them. */
 bool bp_projection_init(struct bp_projection *projection, const struct bp_model *model,
                         const struct bp_words *grows);

@@ -10,7 +10,8 @@
 /* In hexadecimal, a new text; NULL if the file cannot be read or has none. */
 char *bp_build_id(const char *path);
 
-/* Of the running command, a new text as short as tells builds apart; NULL if it is unknown. */
+/* The build id of the running command, a new text as short as tells builds apart; NULL if it is
+ * unknown. */
 char *bp_build_id_own(void);
 
 /* "0.1.0 (build 1234abcd)", a new text. The build is left out where it is unknown. */

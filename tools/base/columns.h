@@ -39,7 +39,7 @@ struct bp_column {
 /* After an empty line the title, padded to the column of labels, and the names of the others. */
 void bp_columns_title(const struct bp_page *page, const char *title,
                       const struct bp_column *columns);
-/* The same without the empty line. */
+/* Such a title without the empty line before it. */
 void bp_columns_names(const struct bp_page *page, const char *title,
                       const struct bp_column *columns);
 /* A line: `mark`, which may be an indent, the label and the cells. */

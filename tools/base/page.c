@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Units first, then columns of text that may be wide or without width, then sentences wrapped to
+ * the page.
+ */
 #include "tools/base/page.h"
 
 #include <ctype.h>
@@ -174,7 +178,8 @@ static bool is_wide(uint32_t character) {
     return false;
 }
 
-/* Of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each. */
+/* Columns of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each.
+ */
 static int columns_at(const char *text) {
     uint32_t character = 0;
     if (is_continuation(text[0]))

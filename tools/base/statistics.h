@@ -49,7 +49,7 @@ bool bp_line_rises(const struct bp_line *line);
 
 /* Two-sided 95 % quantile of Student's t; INFINITY without a degree of freedom. */
 double bp_student(uint32_t degrees);
-/* The same of another level, 0 to 1. */
+/* Student's t for another level, 0 to 1. */
 double bp_student_at(uint32_t degrees, double level);
 
 /* By Amdahl's law: the part of the time that is left when `part` of it (0 to 1) becomes `factor`

@@ -122,8 +122,8 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
     printf("%s: %u thread%s, %s CUDA call%s, %s kernel%s, %s cop%s\n", output, trace->thread_count,
            trace->thread_count == 1 ? "" : "s", BP_COUNT(calls), calls == 1 ? "" : "s",
            BP_COUNT(kernels), kernels == 1 ? "" : "s", BP_COUNT(copies), copies == 1 ? "y" : "ies");
-    if (trace->missing[0])
-        bp_note("%s: %s", path, trace->missing);
+    if (trace->missing.length)
+        bp_note("%s: %s", path, bp_text_get(&trace->missing));
     return copies;
 }
 

@@ -42,7 +42,7 @@ extern const char *const bp_weight_names[BP_WEIGHTS];
 
 struct bp_export {
     const struct bp_model *model;
-    char **frames;         /* names, UTF-8: of the model's functions, then enum bp_rest */
+    char **frames;         /* names, UTF-8: of the model's functions, then enum bp_rest_frame */
     enum bp_weight weight; /* folded */
     bool by_task;          /* pprof */
 };

@@ -58,7 +58,7 @@ static double owned_idle(const struct bp_model *model) {
     return sum_s;
 }
 
-static void visit_rest(const struct bp_model *model, enum bp_rest rest, double wall_s,
+static void visit_rest(const struct bp_model *model, enum bp_rest_frame rest, double wall_s,
                        double thread_s, bp_walk_visit *visit, void *data) {
     uint32_t frame = model->function_count + rest;
     struct bp_walk_row row = {.kind = BP_WALK_CONTEXT,

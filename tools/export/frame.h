@@ -2,7 +2,7 @@
  *
  * What all formats share. Rows of stacks are those of tools/model/walk.h, and for what no function
  * had, rows of one frame: with them the wall sums to the wall. Frames are numbers, functions of the
- * model and behind them enum bp_rest.
+ * model and behind them enum bp_rest_frame.
  */
 #ifndef BP_TOOLS_EXPORT_FRAME_H
 #define BP_TOOLS_EXPORT_FRAME_H
@@ -10,7 +10,7 @@
 #include "tools/export/export.h"
 #include "tools/model/walk.h"
 
-enum bp_rest {
+enum bp_rest_frame {
     BP_REST_IDLE,     /* [idle]: no thread was busy, and whose wait it was is unknown */
     BP_REST_START,    /* [start]: there was no thread */
     BP_REST_OVERHEAD, /* [overhead]: the profiler's own */

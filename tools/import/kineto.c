@@ -103,14 +103,14 @@ static uint32_t python_func(struct bp_trace *trace, const char *name) {
     while (open && open > name && *open != '(')
         open--;
     if (!open || *open != '(') {
-        struct bp_trace_func func = {(char *)name, "", "", "", 0, BP_FUNC_CALL, 0};
-        return bp_trace_func(trace, &func);
+        struct bp_trace_function func = {(char *)name, "", "", "", 0, BP_FUNC_CALL, 0};
+        return bp_trace_function(trace, &func);
     }
     char *file = bp_make_text("%.*s", (int)(open - name), name);
     char *module = name_module(file);
-    struct bp_trace_func func = {(char *)close + 3,        "",           file,          module,
-                                 (uint32_t)atoi(open + 1), BP_FUNC_CALL, BP_FUNC_PYTHON};
-    uint32_t number = bp_trace_func(trace, &func);
+    struct bp_trace_function func = {(char *)close + 3,        "",           file,          module,
+                                     (uint32_t)atoi(open + 1), BP_FUNC_CALL, BP_FUNC_PYTHON};
+    uint32_t number = bp_trace_function(trace, &func);
     free(module);
     free(file);
     return number;
@@ -225,12 +225,12 @@ static void take_event(struct kineto *kineto, const json_t *event) {
     uint64_t end = start + time;
     if (is_one_of(category, calls)) {
         kineto->cuda_calls++;
-        take_frame(kineto, event, start, end, bp_trace_cuda_func(kineto->trace, name));
+        take_frame(kineto, event, start, end, bp_trace_cuda_function(kineto->trace, name));
     } else if (strcasecmp(category, "python_function") == 0) {
         take_frame(kineto, event, start, end, python_func(kineto->trace, name));
     } else if (is_one_of(category, frames)) {
-        struct bp_trace_func func = {(char *)name, "PyTorch", "", "", 0, BP_FUNC_CALL, 0};
-        take_frame(kineto, event, start, end, bp_trace_func(kineto->trace, &func));
+        struct bp_trace_function func = {(char *)name, "PyTorch", "", "", 0, BP_FUNC_CALL, 0};
+        take_frame(kineto, event, start, end, bp_trace_function(kineto->trace, &func));
     } else if (strcasecmp(category, "kernel") == 0) {
         take_work(kineto, event, start, end, KERNEL);
     } else if (is_one_of(category, (const char *const[]){"gpu_memcpy", "Memcpy", NULL})) {

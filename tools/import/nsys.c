@@ -122,17 +122,17 @@ static void take_call(struct nsys *nsys, sqlite3_stmt *row) {
     add_frame(nsys, row,
               (struct bp_trace_frame){.thread = put_thread(nsys, global_id(row, 2)),
                                       .correlation = number(row, 3),
-                                      .func = bp_trace_cuda_func(nsys->trace, text(row, 4))});
+                                      .func = bp_trace_cuda_function(nsys->trace, text(row, 4))});
 }
 
 /* A range of NVTX: what the program said it was doing. */
 static void take_range(struct nsys *nsys, sqlite3_stmt *row) {
-    struct bp_trace_func func = {(char *)text(row, 3), "NVTX", "", "", 0, BP_FUNC_CALL, 0};
+    struct bp_trace_function func = {(char *)text(row, 3), "NVTX", "", "", 0, BP_FUNC_CALL, 0};
     if (!func.name[0])
         func.name = "(range)";
     add_frame(nsys, row,
               (struct bp_trace_frame){.thread = put_thread(nsys, global_id(row, 2)),
-                                      .func = bp_trace_func(nsys->trace, &func)});
+                                      .func = bp_trace_function(nsys->trace, &func)});
 }
 
 static uint16_t os_call_kind(const char *name) {
@@ -174,9 +174,10 @@ static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
     const char *name = text(row, 3);
     if (thread == BP_KEYS_NONE)
         return;
-    struct bp_trace_func func = {(char *)name, "libc", "", "", 0, os_call_kind(name), 0};
-    add_frame(nsys, row,
-              (struct bp_trace_frame){.thread = thread, .func = bp_trace_func(nsys->trace, &func)});
+    struct bp_trace_function func = {(char *)name, "libc", "", "", 0, os_call_kind(name), 0};
+    add_frame(
+        nsys, row,
+        (struct bp_trace_frame){.thread = thread, .func = bp_trace_function(nsys->trace, &func)});
 }
 
 /* Processes number the devices that they may use from 0 on (CUDA_VISIBLE_DEVICES). */
@@ -349,8 +350,9 @@ static int check(struct nsys *nsys, const char *path, struct bp_error *error) {
     static const char *const tables[][2] = {{"kernels", "CUPTI_ACTIVITY_KIND_KERNEL"},
                                             {"copies", "CUPTI_ACTIVITY_KIND_MEMCPY"}};
     struct bp_trace *trace = nsys->trace;
-    if (trace->frame_count + trace->work_count == 0 && trace->missing[0])
-        return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path, trace->missing);
+    if (trace->frame_count + trace->work_count == 0 && trace->missing.length)
+        return bp_error_set(error, BP_FAILED, "%s: nothing to show: %s", path,
+                            bp_text_get(&trace->missing));
     if (trace->frame_count + trace->work_count == 0)
         return bp_error_set(error, BP_FAILED,
                             "%s: an export of Nsight Systems without CUDA calls, kernels or copies;"

@@ -16,8 +16,8 @@
 
 void bp_trace_init(struct bp_trace *trace) {
     *trace = (struct bp_trace){.start = UINT64_MAX};
-    bp_trace_func(trace, &(struct bp_trace_func){"", "", "", "", 0, BP_FUNC_ROOT, 0});
-    bp_trace_func(trace, &(struct bp_trace_func){"", "", "", "", 0, BP_FUNC_FOLDED, 0});
+    bp_trace_function(trace, &(struct bp_trace_function){"", "", "", "", 0, BP_FUNC_ROOT, 0});
+    bp_trace_function(trace, &(struct bp_trace_function){"", "", "", "", 0, BP_FUNC_FOLDED, 0});
 }
 
 void bp_trace_fini(struct bp_trace *trace) {
@@ -43,19 +43,20 @@ void bp_trace_fini(struct bp_trace *trace) {
     free(trace->sums.kernels);
     free(trace->sums.splits);
     free(trace->sums.waits);
-    bp_keys_fini(&trace->func_table);
+    bp_text_fini(&trace->missing);
+    bp_keys_fini(&trace->function_table);
     bp_keys_fini(&trace->thread_table);
     bp_keys_fini(&trace->name_table);
 }
 
-uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func) {
+uint32_t bp_trace_function(struct bp_trace *trace, const struct bp_trace_function *func) {
     char *key = bp_make_text("%u:%u:%u:%s:%s:%s:%s", func->kind, func->flags, func->line,
                              func->library, func->module, func->file, func->name);
-    uint32_t number = bp_keys_put(&trace->func_table, key, strlen(key));
+    uint32_t number = bp_keys_put(&trace->function_table, key, strlen(key));
     free(key);
     if (number < trace->func_count)
         return number;
-    struct bp_trace_func *fresh = BP_APPEND(trace->funcs, trace->func_count);
+    struct bp_trace_function *fresh = BP_APPEND(trace->funcs, trace->func_count);
     *fresh = *func;
     fresh->name = bp_copy_text(func->name);
     fresh->library = bp_copy_text(func->library);
@@ -64,7 +65,7 @@ uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func)
     return number;
 }
 
-uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name) {
+uint32_t bp_trace_cuda_function(struct bp_trace *trace, const char *name) {
     bool runtime = strncmp(name, "cuda", 4) == 0;
     const char *library = runtime                        ? "libcudart"
                           : strncmp(name, "hip", 3) == 0 ? "libamdhip64"
@@ -75,8 +76,8 @@ uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name) {
     /* cuMemcpyHtoD_v2 is the driver's own name, cudaMemcpy_v3020 that of a CUPTI callback. */
     if (runtime && digits >= 4 && version[2 + digits] == 0)
         *version = 0;
-    struct bp_trace_func func = {plain, (char *)library, "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
-    uint32_t number = bp_trace_func(trace, &func);
+    struct bp_trace_function func = {plain, (char *)library, "", "", 0, BP_FUNC_CALL, BP_FUNC_CUDA};
+    uint32_t number = bp_trace_function(trace, &func);
     free(plain);
     return number;
 }
@@ -118,7 +119,7 @@ static void span(struct bp_trace *trace, uint64_t start, uint64_t end) {
 }
 
 /* Python calls operators, these the CUDA runtime, and that the driver. */
-static uint32_t layer_of(const struct bp_trace_func *func) {
+static uint32_t layer_of(const struct bp_trace_function *func) {
     if (func->flags & BP_FUNC_CUDA)
         return strcmp(func->library, "libcuda") == 0 ? 3 : 2;
     return func->library[0] ? 1 : 0;
@@ -156,12 +157,11 @@ void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work) {
 }
 
 void bp_trace_miss(struct bp_trace *trace, const char *format, ...) {
-    size_t used = strlen(trace->missing);
     va_list arguments;
-    if (used > 0 && used + 2 < sizeof(trace->missing))
-        used += (size_t)snprintf(trace->missing + used, sizeof(trace->missing) - used, "; ");
+    if (trace->missing.length > 0)
+        bp_text_add(&trace->missing, "; ");
     va_start(arguments, format);
-    vsnprintf(trace->missing + used, sizeof(trace->missing) - used, format, arguments);
+    bp_text_add_list(&trace->missing, format, arguments);
     va_end(arguments);
 }
 

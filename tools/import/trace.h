@@ -14,9 +14,10 @@
 #include "profile/format.h"
 #include "tools/base/error.h"
 #include "tools/base/keys.h"
+#include "tools/base/text.h"
 
 /* A function; texts are copied when it is added. */
-struct bp_trace_func {
+struct bp_trace_function {
     char *name;
     char *library; /* "" if none */
     char *file;    /* of a Python function, else "" */
@@ -84,7 +85,7 @@ struct bp_trace_sums {
 };
 
 struct bp_trace {
-    struct bp_trace_func *funcs; /* 0 is the root, 1 the folded one, as in a profile */
+    struct bp_trace_function *funcs; /* 0 is the root, 1 the folded one, as in a profile */
     struct bp_trace_frame *frames;
     struct bp_trace_work *works;
     struct bp_trace_thread *threads;
@@ -96,7 +97,7 @@ struct bp_trace {
     uint32_t thread_count;
     uint32_t device_count;
     uint32_t name_count;
-    struct bp_keys func_table;
+    struct bp_keys function_table;
     struct bp_keys thread_table;
     struct bp_keys name_table;
     uint64_t start; /* of all that is in it */
@@ -105,7 +106,7 @@ struct bp_trace {
     int32_t pid;
     char command[1024];
     char executable[512];
-    char missing[1024]; /* what was left out, for the user; "" if nothing */
+    struct bp_text missing; /* what was left out, for the user; "" if nothing */
     struct bp_trace_sums sums;
 };
 
@@ -113,13 +114,13 @@ void bp_trace_init(struct bp_trace *trace);
 void bp_trace_fini(struct bp_trace *trace);
 
 /* Numbers; adding the same again gives the same. */
-uint32_t bp_trace_func(struct bp_trace *trace, const struct bp_trace_func *func);
+uint32_t bp_trace_function(struct bp_trace *trace, const struct bp_trace_function *func);
 uint32_t bp_trace_thread(struct bp_trace *trace, int64_t process, int64_t tid);
 uint32_t bp_trace_name(struct bp_trace *trace, const char *name);
 struct bp_trace_device *bp_trace_device(struct bp_trace *trace, uint32_t index);
 
 /* A CUDA call by its name: "cudaMemcpy_v3020" is cudaMemcpy of libcudart. */
-uint32_t bp_trace_cuda_func(struct bp_trace *trace, const char *name);
+uint32_t bp_trace_cuda_function(struct bp_trace *trace, const char *name);
 
 void bp_trace_frame(struct bp_trace *trace, const struct bp_trace_frame *frame);
 void bp_trace_work(struct bp_trace *trace, const struct bp_trace_work *work);

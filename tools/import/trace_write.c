@@ -83,7 +83,7 @@ static void add_funcs(struct output *output, const struct bp_trace *trace) {
     struct bp_object *objects = bp_alloc(trace->func_count, sizeof(*objects));
     uint32_t object_count = 0;
     for (uint32_t i = 0; i < trace->func_count; i++) {
-        const struct bp_trace_func *from = &trace->funcs[i];
+        const struct bp_trace_function *from = &trace->funcs[i];
         funcs[i] = (struct bp_func){
             .name = put_string(output, from->name),
             .object = find_object(output, objects, &object_count, from->library),
@@ -160,7 +160,8 @@ static void add_sums(struct output *output, struct bp_trace *trace, const char *
         .flushed = trace->end,
     };
     snprintf(collector.library, sizeof(collector.library), "%s", source);
-    int length = snprintf(collector.reason, sizeof(collector.reason), "%s", trace->missing);
+    int length =
+        snprintf(collector.reason, sizeof(collector.reason), "%s", bp_text_get(&trace->missing));
     if (length >= (int)sizeof(collector.reason))
         memcpy(collector.reason + sizeof(collector.reason) - 4, "...", 4);
     add(output, BP_COLLECTOR, BP_NO_THREAD, &collector, 1);

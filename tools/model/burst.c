@@ -14,7 +14,7 @@
 #define SHORTEST_BURST_S 0.0005
 /* Times the median. Real durations are spread, too; what is left out here counts as the work. */
 #define BURST_FACTOR 16
-/* With fewer calls nobody knows what is usual. */
+/* With fewer calls the usual time is unknown. */
 #define LEAST_CALLS 8
 
 static double middle_of(unsigned bucket) {

@@ -9,7 +9,7 @@
 
 #include "tools/model/internal.h"
 
-/* The same durations in buckets of another tick. */
+/* Adds durations that were sorted into buckets of another tick. */
 static void add_histogram(struct bp_call_times *times, const struct bp_node *node, double ratio) {
     bool same = ratio > 0.99 && ratio < 1.01;
     for (unsigned i = 0; i < BP_BUCKETS; i++) {

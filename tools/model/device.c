@@ -120,7 +120,7 @@ struct bp_node_split *bp_model_node_splits(struct bp_model *model,
     return list;
 }
 
-/* Never more than there is: own cost was taken out of the node, and a file may say anything. */
+/* Never more than there is: overhead was taken out of the node, and a file may say anything. */
 struct bp_node_split bp_model_divide(const struct bp_thread_work *work, uint32_t node,
                                      double time) {
     struct bp_node_split parts = {0};
@@ -146,7 +146,7 @@ static uint32_t put_device(struct devices *devices, uint32_t index, const char *
     return model->cuda.device_count++;
 }
 
-/* Of the process: that of a record, named in its list of devices or not. */
+/* The process's device of a record, named in its list of devices or not. */
 static uint32_t find_device(struct devices *devices, uint32_t index) {
     const struct bp_profile *profile = devices->process->profile;
     for (uint32_t i = 0; i < profile->device_count; i++)
@@ -270,7 +270,7 @@ static void add_transfer(struct devices *devices, const struct bp_transfer *from
         transfer->sizes[i] += from->sizes[i];
     add_calls(transfer, from, tick_s);
     if (from->flags & BP_TRANSFER_HOST_ONLY)
-        return; /* nobody knows how long the device took */
+        return; /* how long the device took is unknown */
     transfer->device_s += (double)from->device_time * tick_s;
     take_smaller(&transfer->min_s, (double)from->min * tick_s);
     take_larger(&transfer->max_s, (double)from->max * tick_s);
@@ -336,7 +336,8 @@ void bp_model_add_devices(struct bp_model *model, const struct bp_model_process 
         add_kernel(&devices, &profile->kernels[i]);
 }
 
-double bp_transfer_cost(const struct bp_model_transfer *transfer) {
+/* Thread time: while the bytes moved, and in the calls beside that. */
+static double cost_of(const struct bp_model_transfer *transfer) {
     return transfer->exposed_s + transfer->call_s - transfer->call_whole_s -
            transfer->call_moving_s;
 }
@@ -344,7 +345,7 @@ double bp_transfer_cost(const struct bp_model_transfer *transfer) {
 static int compare_transfers(const void *a, const void *b) {
     const struct bp_model_transfer *x = a;
     const struct bp_model_transfer *y = b;
-    double difference = bp_transfer_cost(x) - bp_transfer_cost(y);
+    double difference = cost_of(x) - cost_of(y);
     if (difference != 0)
         return difference > 0 ? -1 : 1;
     if (x->device_s != y->device_s)

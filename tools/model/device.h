@@ -63,7 +63,7 @@ struct bp_model_transfer {
     double call_s; /* 0: unknown */
     double call_moving_s;
     double call_wait_s;
-    double call_whole_s; /* of call_s: nobody knows what it was made of */
+    double call_whole_s; /* part of call_s whose composition is unknown */
     double faulted_s;    /* as hidden, but host code waited: it had touched managed memory */
     double min_s;
     double max_s;
@@ -73,9 +73,7 @@ struct bp_model_transfer {
     uint64_t sizes[BP_SIZE_BUCKETS];
 };
 
-/* Adds counts, bytes, times and sizes; what copies are found to repeat is told of each alone. */
-/* Thread time: while the bytes moved, and in the calls beside that. */
-double bp_transfer_cost(const struct bp_model_transfer *transfer);
+/* Adds counts, bytes, times and sizes; what copies repeat is not summed. */
 void bp_transfer_add(struct bp_model_transfer *sum, const struct bp_model_transfer *transfer);
 
 struct bp_model_kernel {

@@ -110,7 +110,7 @@ static inline const char *bp_function_frame(const struct bp_function *function) 
     return function->kind == BP_FUNC_ROOT ? function->library : function->label;
 }
 
-/* Of a call that ended; where it calls itself, inner calls are calls, too. */
+/* Mean time of a call that ended; where it calls itself, inner calls are calls, too. */
 static inline double bp_function_mean(const struct bp_function *function) {
     return function->calls ? function->calls_s / (double)function->calls : 0;
 }

@@ -2,7 +2,7 @@
  *
  * What the time was for, and which functions took it: part of the model. Exact times of the ledger,
  * divided by samples where there are enough. The times of all groups sum to the thread-seconds
- * without the profiler's own cost; in the wall split to what threads have of it. An error is half
+ * without the profiler's overhead; in the wall split to what threads have of it. An error is half
  * of the interval that holds the truth in 95 of 100 cases; 0 where nothing was estimated.
  */
 #ifndef BP_TOOLS_MODEL_GROUP_H

@@ -2,7 +2,7 @@
  *
  * Whose the wall was while no thread was busy. A thread whose waits were all of that kind, as those
  * of a program with one thread are, has it to the last of them, and so have its functions and
- * phases. Where others ran during some of a thread's waits, nobody knows during which: that part
+ * phases. Where others ran during some of a thread's waits, it is unknown during which: that part
  * stays nobody's.
  *
  * The other way round it is known how long a thread waited while all did: whenever no thread is
@@ -55,7 +55,7 @@ void bp_model_share_idle(struct bp_model *model) {
     }
 }
 
-/* Of a thread's waits, how much of what is told of them may be in doubt. */
+/* How much of a thread's waits may be in doubt. */
 #define DOUBT 0.05
 
 /* While it was away, before it began or after its end, anything from none to all of the idle time
@@ -75,7 +75,7 @@ static void find_all_wait(const struct bp_model *model, uint32_t number) {
     thread->all_wait_most_s = most_s;
 }
 
-/* Several pages are several runs, and of tasks that are left out nobody knows. */
+/* Several pages are several runs, and what tasks that are left out waited is unknown. */
 void bp_model_find_all_wait(struct bp_model *model) {
     bool known = model->wall.tree_count == 1 && model->tasks.summary.dropped == 0;
     for (uint32_t i = 0; i < model->thread_count; i++) {

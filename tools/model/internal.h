@@ -40,11 +40,11 @@ uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function 
 void bp_model_finish_functions(struct bp_model *model);
 void bp_model_free_functions(struct bp_model *model);
 
-/* Of a node, in ticks. */
+/* The times of a node, in ticks. */
 struct bp_node_times {
-    double inside;   /* own cost of one call within its time */
+    double inside;   /* overhead of one call within its time */
     double recorded; /* in which its function was open */
-    double total;    /* the same, own cost taken out */
+    double total;    /* that time, overhead taken out */
 };
 
 void bp_model_count_calls(struct bp_model *model, uint32_t function, const struct bp_node *node,
@@ -102,12 +102,10 @@ void bp_model_find_trees(struct bp_model *model);
 void bp_model_split_wall(struct bp_model *model);
 void bp_model_share_idle(struct bp_model *model);
 void bp_model_find_all_wait(struct bp_model *model);
-/* Of a node's self time, what was wall with no busy thread and is known to be. */
+/* The part of a node's self time that is known to be wall with no busy thread. */
 double bp_model_node_idle(const struct bp_model *model, uint32_t thread, uint32_t node,
                           double self_s);
 
 void bp_model_find_roles(struct bp_model *model);
-/* Files that were asked for names and gave none. */
-void bp_model_find_unnamed(struct bp_model *model);
 
 #endif

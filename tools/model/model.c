@@ -11,7 +11,8 @@
 #include "tools/model/internal.h"
 #include "tools/symbols/symbols.h"
 
-void bp_model_find_unnamed(struct bp_model *model) {
+/* Files that were asked for names and gave none. */
+static void find_unnamed(struct bp_model *model) {
     for (uint32_t i = 0; model->samples.symbols && i < bp_symbols_count(model->samples.symbols);
          i++) {
         const char *problem = bp_symbols_problem(model->samples.symbols, i);
@@ -38,7 +39,7 @@ static void build(struct bp_model *model) {
     bp_model_make_groups(model);
     bp_model_find_sites(model);
     bp_model_find_roles(model);
-    bp_model_find_unnamed(model);
+    find_unnamed(model);
 }
 
 static void work_free(struct bp_model *model) {

@@ -63,7 +63,7 @@ void bp_pools_read_samples(struct bp_pools *pools, struct bp_model *model,
 /* Too few to divide a pool by. */
 #define BP_POOL_LEAST 8
 
-/* Of the normal distribution: within so many deviations are 95 of 100. */
+/* Deviations of the normal distribution that hold 95 of 100. */
 #define BP_DEVIATIONS 1.96
 
 /* The variance of a part of `s` seconds that `count` of a pool's samples fell into. One success and

@@ -12,7 +12,7 @@
 #include "profile/reader.h"
 #include "tools/rules/rules.h"
 
-/* What own costs are in the program beside what was measured at its start. */
+/* Overhead in the program beside what was measured at its start. */
 struct bp_cold {
     double factor; /* times as much */
     double around; /* of native calls: times as much again, with what their callers lose */

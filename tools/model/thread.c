@@ -2,7 +2,7 @@
  *
  * From the nodes of a thread to functions and contexts. The file holds what calls left behind when
  * they ended; the time of calls that are open is added here, so that the self times of a thread sum
- * to its lifetime at every instant. Then the profiler's own cost is taken out of the frames that it
+ * to its lifetime at every instant. Then the profiler's overhead is taken out of the frames that it
  * fell in and kept as overhead, which leaves the sum as it is.
  */
 #include <stdlib.h>
@@ -23,8 +23,8 @@ struct account {
     uint64_t *calls;
     double *self;
     double *total;
-    double *recorded; /* totals before own cost was taken out */
-    double *cost;     /* own cost to subtract */
+    double *recorded; /* totals before the overhead was taken out */
+    double *cost;     /* overhead to subtract */
     double *own;      /* what was subtracted */
     double by_calls;  /* of the cost: by calls and what is like them */
     double by_samples;

@@ -261,7 +261,7 @@ static void use_no_tree(struct bp_model *model) {
         model->threads[i].wall_s *= room > 0 ? room / sum : 0;
 }
 
-/* A thread's functions share its part; so does the profiler's own cost. */
+/* A thread's functions share its part; so does the profiler's overhead. */
 static void share_part(struct bp_model *model, uint32_t number) {
     struct bp_model_thread *thread = &model->threads[number];
     const struct bp_thread_work *work = &model->work->threads[number];

@@ -11,12 +11,12 @@
 /* What a function's mean is made of. */
 struct bp_function_work {
     double recorded_s;  /* time in which it was open, without that cost */
-    double total_s;     /* the same without any own cost */
+    double total_s;     /* total without any overhead */
     double durations_s; /* of all calls that ended, without `inside` */
     uint32_t coverage;  /* index + 1 of its library */
 };
 
-/* Own cost of one call in ticks: within its time, and outside, in its caller's. */
+/* Overhead of one call in ticks: within its time, and outside, in its caller's. */
 struct bp_call_overhead {
     double inside;
     double outside;
@@ -30,7 +30,7 @@ struct bp_node_split {
 
 struct bp_thread_work {
     struct bp_node_split *split; /* per node; NULL if none of its nodes has one */
-    double *self_s;              /* per node, own cost subtracted */
+    double *self_s;              /* per node, overhead subtracted */
     double *task_self_s;         /* per node: what all tasks would have of it; NULL without any */
     uint32_t *function;          /* per node */
     uint32_t *context;           /* per node */

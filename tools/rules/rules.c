@@ -53,6 +53,10 @@ const char *bp_category_name(enum bp_category category) {
     return category_names[category];
 }
 
+const char *bp_category_label(enum bp_category category) {
+    return category == BP_DSL ? "DSL" : category_names[category];
+}
+
 struct parser {
     const char *path;
     struct bp_error *error;

@@ -31,7 +31,7 @@ struct bp_rules;
 
 /* NULL path: the built-in rules alone. NULL with the error set if the file is wrong. */
 struct bp_rules *bp_rules_new(const char *path, struct bp_error *error);
-/* The same from a text that a profile has kept; `from` names it in an error. */
+/* Reads rules from a text that a profile has kept; `from` names it in an error. */
 struct bp_rules *bp_rules_parse(const char *text, const char *from, struct bp_error *error);
 void bp_rules_free(struct bp_rules *rules);
 
@@ -39,7 +39,7 @@ void bp_rules_free(struct bp_rules *rules);
 bool bp_rules_is_given(const struct bp_rules *rules);
 char *bp_rules_print(const struct bp_rules *rules);
 
-/* The same rules for a run that was given these patterns of the DSL, with commas between: new
+/* These rules for a run that was given these patterns of the DSL, with commas between: new
  * rules, which need the old ones no more. A file that says what is DSL has the last word. */
 struct bp_rules *bp_rules_join(const struct bp_rules *rules, const char *patterns);
 
@@ -66,7 +66,8 @@ bool bp_group_is_means(const char *group);
 /* A function under which a worker does its own work: groups of its callers are not those of it. */
 bool bp_group_begins_work(const struct bp_rule_subject *subject);
 
-/* "dsl", "framework", "transfer" */
+/* "dsl", "framework", "transfer"; as a report's text has it: "DSL". */
 const char *bp_category_name(enum bp_category category);
+const char *bp_category_label(enum bp_category category);
 
 #endif

@@ -238,7 +238,7 @@ static void assign_cuda(struct bp_run_environment *environment, const char *libr
         assign(environment, "CUDA_INJECTION64_PATH", library);
 }
 
-/* The same for programs that announce ranges with NVTX. */
+/* Programs that announce ranges with NVTX open what this one names. */
 static void assign_nvtx(struct bp_run_environment *environment, const char *library) {
     const char *other = getenv("NVTX_INJECTION64_PATH");
     if (!(other && other[0]))

@@ -33,7 +33,7 @@ int bp_run_environment_init(struct bp_run_environment *environment,
 
 /* Rules for tasks behind those of the command line, which come first. -1 if there is no room. */
 int bp_run_environment_add_tasks(struct bp_run_environment *environment, const char *rules);
-/* The same for patterns of the DSL. */
+/* Adds patterns of the DSL; -1 if there is no room. */
 int bp_run_environment_add_dsl(struct bp_run_environment *environment, const char *patterns);
 
 /* The assignments of a profiled target, in place of those of the repetition before. `tree` is the

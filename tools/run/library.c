@@ -35,7 +35,7 @@ static const char *const folders[] = {
 #endif
 };
 
-/* Of the running command: a new text. */
+/* The folder of the running command: a new text. */
 static char *own_directory(void) {
     char *path = realpath(BP_OWN_FILE, NULL);
     if (!path)

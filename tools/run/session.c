@@ -94,7 +94,7 @@ static struct bp_chunk *add_chunk(struct bp_header *header, enum bp_chunk_kind k
     return chunk;
 }
 
-/* Reports of this run need not be told of the rules again. */
+/* Reports of this run find the rules there. */
 static void add_rules(struct bp_header *header, const char *rules) {
     if (!rules[0])
         return;

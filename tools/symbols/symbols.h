@@ -44,8 +44,8 @@ uint32_t bp_symbols_add(struct bp_symbols *symbols, const struct bp_symbol_file 
  */
 const char *bp_symbols_function(struct bp_symbols *symbols, uint32_t file, uint64_t address);
 
-/* The same for people, borrowed: "lib.so+0x1234" where there is no name, with the beginning of the
- * function as far as the unwind table of a stripped file tells. */
+/* The function's name for people, borrowed: "lib.so+0x1234" where there is no name, with the
+ * beginning of the function as far as the unwind table of a stripped file tells. */
 const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t address);
 
 /* All functions at the address, the innermost inlined one first, the one of the symbol table last:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * libcudart: see unsupported.def.
+ * Functions of libcudart that the simulated device refuses: unsupported.def lists them.
  */
 #include "cuda/sim/runtime/runtime.h"
 

@@ -46,7 +46,7 @@ static inline struct bp_py_line *bp_py_line_of(struct bp_py_lines *lines, uint32
     return bp_py_line_new(lines, line);
 }
 
-/* Of the instruction at that byte; one of line 0 if there is none. */
+/* The place of the instruction at that byte; one of line 0 if there is none. */
 const struct bp_py_place *bp_py_place_of(struct bp_py_lines *lines, int64_t place);
 
 /* Whether any line of the process was met. */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finding CPython and its layout once, and then reading frames from the innermost outwards; the
+ * names are read later, when a sample is new.
+ */
 #include "interpose/python/stack/stack.h"
 
 #include <link.h>
@@ -86,7 +90,7 @@ static int readable(struct bp_safe *safe, uint64_t address, uint64_t size) {
     return !safe || bp_safe_range(safe, address, size);
 }
 
-/* Of a text of more than a byte a character the last eight, or as many as there are. */
+/* The last eight characters of a text of more than a byte a character, or as many as there are. */
 static __attribute__((noinline)) uint64_t end_of_wide(struct bp_safe *safe, uint64_t begin,
                                                       uint64_t size, uint64_t most) {
     uint64_t hash = size, part;

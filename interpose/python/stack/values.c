@@ -18,7 +18,7 @@ static int same_text(struct bp_safe *safe, uint64_t address, const char *text) {
     }
 }
 
-/* An object of the type called `name`; the type is known again by its address. */
+/* An object of the type called `name`; the type is recognised by its address. */
 static int is_a(struct bp_safe *safe, uint64_t object, uint64_t size, const char *name,
                 uint64_t *type) {
     uint64_t seen, called;

@@ -36,8 +36,8 @@ static bool is_allocation(const char *name) {
     return bp_advise_is_pinning(name) || begins_with(name, words, sizeof(words) / sizeof(words[0]));
 }
 
-/* How much of a few calls could be spared nobody knows, nor whether the first is long because of
- * its pages. */
+/* How much of a few calls could be spared is unknown, and so is whether the first is long because
+ * of its pages. */
 static void few_calls(struct bp_analysis *analysis, uint32_t number, double own_s, double first_s) {
     const struct bp_model *model = analysis->model;
     const struct bp_function *function = &model->functions[number];

@@ -10,7 +10,7 @@
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
 
-/* Of a function's name: C++ has some of many lines. */
+/* Columns of a function's name: C++ has some of many lines. */
 #define LONGEST 60
 
 static bool is_of(const struct bp_copy_site *site, const struct bp_model_transfer *transfer) {

@@ -32,7 +32,7 @@ static double start_in(const struct bp_function *function) {
     return longer ? bp_function_wall_rate(function) * function->first_s : 0;
 }
 
-/* Of the wall; 0 if nothing was so long. */
+/* Seconds of the wall that starting CUDA took; 0 if nothing was that long. */
 static double find_start(const struct bp_model *model, uint32_t *function) {
     double longest_s = 0;
     for (uint32_t i = 0; i < model->function_count; i++) {

@@ -67,7 +67,7 @@ static int compare_calls(const void *a, const void *b) {
     return x->wall_s > y->wall_s ? -1 : x->wall_s < y->wall_s;
 }
 
-/* Of a native function only the first argument is known, and of any function only the calls that
+/* Only the first argument of a native function is known, and of any function only the calls that
  * found a place; both are said. */
 static void advise(struct bp_analysis *analysis, const struct call *calls, uint32_t count) {
     const struct bp_model *model = analysis->model;

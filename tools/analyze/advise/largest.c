@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Advice on what takes most of the wall, where no other rule has a name for it: one function, or
- * garbage collection. How much faster a function can be nobody knows; what twice as fast would
+ * garbage collection. How much faster a function can be is unknown; what twice as fast would
  * save, Amdahl's law tells.
  */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "tools/base/statistics.h"
 #include "tools/base/text.h"
 
-/* Of the wall: one function with more than this is the run. */
+/* Share of the wall above which one function is the run. */
 #define DOMINATES 0.3
 /* Garbage collection is meant to take less. */
 #define MUCH_COLLECTION 0.1

@@ -142,7 +142,7 @@ bool bp_advise_pooled(const struct bp_model *model) {
     return is_habit(workers.count, model->tasks.summary.count);
 }
 
-/* Without tasks nobody knows which of a process's time is work. */
+/* Without tasks it is unknown which of a process's time is work. */
 static void advise_processes(struct bp_analysis *analysis) {
     const struct bp_model *model = analysis->model;
     struct workers workers = {0};
@@ -232,7 +232,7 @@ static uint32_t count_python(const struct bp_model *model) {
 
 #define MOSTLY_FOR ", most of it for "
 
-/* Of a pool of processes that is kept one import is left; the rest is in the other advice. */
+/* A pool of processes that is kept imports once; the rest is in the other advice. */
 static void advise_imports(struct bp_analysis *analysis, const struct bp_group *group,
                            uint32_t processes) {
     const struct bp_model *model = analysis->model;
@@ -260,7 +260,7 @@ static void advise_imports(struct bp_analysis *analysis, const struct bp_group *
                      sum > 0 ? "" : "; Python's own start is in it"));
 }
 
-/* Of dlopen alone nobody knows which calls load something for the first time. */
+/* From dlopen alone it is unknown which calls load something for the first time. */
 static void advise_loading(struct bp_analysis *analysis, const struct bp_group *group) {
     const struct bp_model *model = analysis->model;
     bp_advise_by_group(analysis, group, group->wall_s,

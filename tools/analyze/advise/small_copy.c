@@ -120,7 +120,7 @@ void bp_copies_small(const struct bp_copies *copies) {
                      small_reason(copies, call, latency_s, transfer->small_s / count));
 }
 
-/* A call's time has in it what it waited for, so nobody knows what of it would be saved. */
+/* A call's time includes what it waited for, so the saving is unknown. */
 void bp_copies_small_calls(const struct bp_copies *copies) {
     char times[2][32];
     const struct bp_model_transfer *transfer = copies->transfer;

@@ -12,9 +12,9 @@
 #include "tools/base/statistics.h"
 #include "tools/base/text.h"
 
-/* Of the longest wait: who waited less than the first has met the lock by chance, and who waited
- * less than the second is not whom the run waits for, such as a main thread that only starts the
- * others. */
+/* Share of the longest wait: who waited less than the first has met the lock by chance, and who
+ * waited less than the second is not whom the run waits for, such as a main thread that only starts
+ * the others. */
 #define TAKES_PART 0.1
 #define MATTERS 0.3
 

@@ -18,7 +18,7 @@
 /* The scatter of all functions is multiplied by this: with 100 of them chance must not exceed it.
  */
 #define SIGMAS 4
-/* The same as a level for Student's t: four deviations of a normal distribution. */
+/* That limit as a level for Student's t: four deviations of a normal distribution. */
 #define LEVEL 0.99994
 /* The deviation of a row in repeated runs is mixed with that of the others as if that had been seen
  * in as many more runs: two or three runs agree by accident. */
@@ -42,7 +42,7 @@
 #define FLOOR_S 0.0005
 /* A change of the number of calls up to this factor may be less than chance makes of their time. */
 #define FEW_MORE 2
-/* The calibrated own cost of calls is off by as much when caches are cold. */
+/* The calibrated overhead of calls is off by as much when caches are cold. */
 #define COST_DOUBT 0.25
 
 /* Means over the runs of one side. */
@@ -93,7 +93,7 @@ double bp_diff_chance_faster(double spread) {
     return spread < 2 ? 1 - (2 - spread) / (2 + spread) : 1;
 }
 
-/* Of a difference of two means, in seconds. */
+/* Deviation of a difference of two means, in seconds. */
 static double repeated_spread(const struct bp_diff *diff, const struct bp_diff_row *row,
                               double expected_s, double now_s) {
     double degrees;

@@ -108,7 +108,7 @@ struct bp_diff_wall {
     double certain_s;     /* of the rows that differ */
     double even_s;        /* shared by most functions: the machine, or a cause that they share */
     double parallel_s;    /* more or fewer threads at once with the same work */
-    double overhead_s;    /* own cost of battprof */
+    double overhead_s;    /* what battprof itself cost */
     double unexplained_s; /* what is left */
 };
 
@@ -116,7 +116,7 @@ struct bp_diff_side {
     const char *path;
     uint64_t began_ns;
     uint32_t count;
-    int cuda; /* enum bp_collector_mode: what its runs tell of CUDA; BP_DIFF_NO_CUDA */
+    int cuda; /* enum bp_collector_mode: what its runs recorded of CUDA; BP_DIFF_NO_CUDA */
 };
 
 /* No CUDA was used: comparable with anything. */
@@ -167,7 +167,7 @@ void bp_diff_find_speed(struct bp_diff *diff, bool same_speed);
 /* Relative variance of a row's time among runs of one side, and its degrees of freedom. */
 double bp_diff_variance(const struct bp_diff *diff, const struct bp_diff_row *row, double *degrees);
 void bp_diff_compare(struct bp_diff *diff, bool same_speed);
-/* Of a side's walls, without time in which others had the CPU. */
+/* Mean of a side's walls, without time in which others had the CPU. */
 double bp_diff_quiet_mean(const struct bp_diff_run *runs, uint32_t count);
 /* After the rows: the parts of the wall's change. */
 void bp_diff_find_parts(struct bp_diff *diff);
@@ -186,9 +186,9 @@ double bp_diff_relative_spread(const struct bp_diff *diff);
 static inline bool bp_diff_on_device(const struct bp_diff_row *row) {
     return row->kind == BP_DIFF_KERNEL || (row->kind == BP_DIFF_TRANSFER && !row->on_host);
 }
-/* The same of what is on a device. */
+/* The spread of what is on a device. */
 #define BP_DIFF_DEVICE_SPREAD 0.15
-/* The same as parts of OLD's time, by that spread: a function that takes up to so much more, or
+/* Limits as parts of OLD's time, by that spread: a function that takes up to so much more, or
  * less, in NEW does not differ. The first is infinite where nothing would be enough. */
 double bp_diff_chance_slower(double spread);
 double bp_diff_chance_faster(double spread);
@@ -203,16 +203,14 @@ bool bp_diff_is_likely(const struct bp_diff *diff);
 /* How much slower NEW certainly is, as part of OLD's wall: without what is spread evenly over all
  * functions. 0 or less if it is not. */
 double bp_diff_slower_part(const struct bp_diff *diff);
-/* The same as measured, certain or not. */
+/* The change as measured, certain or not. */
 double bp_diff_measured_part(const struct bp_diff *diff);
 
 /* "18.5 × as fast", "3.2 % slower" for 0.054 and 1.032. */
 const char *bp_diff_factor(double factor, bool utf8, char text[64]);
-/* Fewer functions do not tell the speed of the machine. */
+/* Fewer functions do not show the speed of the machine. */
 #define BP_DIFF_WITNESSES 5
 
-/* "3 to 17 % faster", "5 % faster to 9 % slower". */
-const char *bp_diff_interval(const struct bp_diff *diff, bool utf8, char text[160]);
 /* The interval and where it is from: a new text. */
 char *bp_diff_describe_interval(const struct bp_diff *diff, bool utf8);
 /* The next thing that makes the two sides hard to compare, as a sentence: other commands, the wrong

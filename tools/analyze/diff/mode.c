@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs that tell of CUDA in different ways (`run --cuda`, or no device records came): what one of
- * them cannot see must not look new, gone, faster or slower. Only device records tell of kernels,
+ * Runs that recorded CUDA in different ways (`run --cuda`, or no device records came): what one of
+ * them cannot see must not look new, gone, faster or slower. Only device records show kernels,
  * and what of a call was copying or waiting for them; without calls their time is their callers'.
  */
 #include <stdio.h>

@@ -34,7 +34,7 @@ static void add_shared(struct bp_diff *diff, const struct bp_diff_row *row) {
         diff->wall.even_s += row->new_wall_s * (1 - 1 / diff->common);
 }
 
-/* The wall is the sum of its rows, and of what is in none of them: starts, own cost. */
+/* The wall is the sum of its rows, and of what is in none of them: starts, overhead. */
 static void find_bounds(struct bp_diff *diff) {
     struct bp_diff_wall *wall = &diff->wall;
     double rest_old_s = wall->old_s;

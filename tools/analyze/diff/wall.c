@@ -19,7 +19,7 @@
 #define SINGLE_UNKNOWN 0.45
 /* The walls of single runs certainly differ only beyond the interval by as much of it again. */
 #define SINGLE_CERTAIN 0.4
-/* The same of repeated runs, as a level: one in a thousand differs by chance. */
+/* The limit for repeated runs, as a level: one in a thousand differs by chance. */
 #define CERTAIN_LEVEL 0.999
 /* Seconds that starting a program may take more or less; on average of a series. */
 #define START_S 0.003
@@ -33,7 +33,8 @@
 #define FEW_RUNS 3
 /* Part of a run's wall that may be stray time at most. */
 #define MOST_STRAY 0.95
-/* Of the change and of the differences: where each is so much of the other, these explain it. */
+/* Share of the change and of the differences: where each is so much of the other, these explain it.
+ */
 #define BACKED 0.5
 /* Of OLD's wall: differences that change less say nothing of it. */
 #define NOTABLE 0.005

@@ -36,8 +36,9 @@ const char *bp_diff_factor(double factor, bool utf8, char text[64]) {
     return text;
 }
 
-/* The end that is nearer to no change first; words that both share once. */
-const char *bp_diff_interval(const struct bp_diff *diff, bool utf8, char text[160]) {
+/* "3 to 17 % faster", "5 % faster to 9 % slower": the end that is nearer to no change first; words
+ * that both share once. */
+static const char *interval_words(const struct bp_diff *diff, bool utf8, char text[160]) {
     const struct bp_diff_wall *wall = &diff->wall;
     bool faster = wall->high < 1;
     char first[64];
@@ -69,7 +70,7 @@ char *bp_diff_describe_interval(const struct bp_diff *diff, bool utf8) {
     uint32_t new_count = diff->new_side.count;
     char interval[160];
     struct bp_text text = {0};
-    bp_text_add(&text, "95 %% interval: %s (", bp_diff_interval(diff, utf8, interval));
+    bp_text_add(&text, "95 %% interval: %s (", interval_words(diff, utf8, interval));
     if (diff->run_count > 2)
         bp_text_add(&text, "%u + %u runs, which vary by %s%.1f %% and %s%.1f %%).", old_count,
                     new_count, sign, deviation(diff->runs, old_count), sign,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What was asked for by a pattern and not found: a slip in its spelling looks like a program that
- * does not do such a thing. Each pattern is told of once, over all processes.
+ * does not do such a thing. Each pattern is named once, over all processes.
  */
 #include <fnmatch.h>
 #include <stdio.h>

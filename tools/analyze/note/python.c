@@ -13,7 +13,7 @@
 #include "tools/base/text.h"
 
 #define MOST_MODULES 3
-/* Of the time that samples found in the program's modules: less is not worth naming. */
+/* Share of the time that samples found in the program's modules; less is not worth naming. */
 #define SMALLEST_PART 0.1
 
 struct module {

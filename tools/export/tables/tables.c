@@ -13,7 +13,7 @@
 #include "tools/export/frame.h"
 #include "tools/export/tables/partition.h"
 
-#define TABLE(name, list) static const struct bp_column name##_columns[] = {
+#define TABLE(name, list) static const struct bp_table_column name##_columns[] = {
 #define COLUMN(name, type, path) {#name, BP_COLUMN_##type, path},
 #define END(name)                                                                                  \
     }                                                                                              \

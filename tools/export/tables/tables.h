@@ -24,7 +24,7 @@ enum bp_table_name {
 
 enum bp_column_type { BP_COLUMN_TEXT, BP_COLUMN_WHOLE, BP_COLUMN_REAL, BP_COLUMN_TRUTH };
 
-struct bp_column {
+struct bp_table_column {
     const char *name;
     enum bp_column_type type;
     const char *path;
@@ -33,7 +33,7 @@ struct bp_column {
 struct bp_table_kind {
     const char *name;
     const char *list;
-    const struct bp_column *columns;
+    const struct bp_table_column *columns;
     uint32_t column_count;
 };
 

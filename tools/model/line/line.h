@@ -94,15 +94,8 @@ struct bp_model_lines {
 /* Borrowed; without lines where samples found none. */
 const struct bp_function_lines *bp_model_lines(const struct bp_model *model, uint32_t function);
 
-/* The line at a place of the function's source, NULL if samples did not find it. */
-const struct bp_source_line *bp_model_line_at(const struct bp_model *model, uint32_t function,
-                                              const char *file, uint32_t line);
-
 /* The source text of a line, as bp_sources_line() has it; NULL if it cannot be shown. */
 const char *bp_model_source(const struct bp_model *model, const struct bp_source_line *line);
-
-/* Seconds of a kind of work among a function's or a line's, 0 if it has none. */
-double bp_work_time(const struct bp_work *works, uint32_t count, enum bp_line_work kind);
 
 /* "building strings", "sorted()", "_json: scanstring": a new text. */
 char *bp_work_label(const struct bp_model *model, const struct bp_work *work);

@@ -100,7 +100,7 @@ static struct place find_place(struct reading *reading, uint32_t leaf) {
     return place;
 }
 
-/* Of a native frame the innermost inlined function's file and line. */
+/* File and line of the innermost function that is inlined in a native frame. */
 static struct bp_symbol line_of(const struct reading *reading, uint32_t number) {
     const struct bp_frame *frame = &reading->thread->frames[number];
     const struct bp_function *function =

@@ -189,15 +189,6 @@ const struct bp_function_lines *bp_model_lines(const struct bp_model *model, uin
     return function < model->lines.function_count ? &model->lines.functions[function] : &none;
 }
 
-const struct bp_source_line *bp_model_line_at(const struct bp_model *model, uint32_t function,
-                                              const char *file, uint32_t line) {
-    const struct bp_function_lines *of = bp_model_lines(model, function);
-    for (uint32_t i = 0; i < of->count; i++)
-        if (of->lines[i].line == line && strcmp(of->lines[i].file, file) == 0)
-            return &of->lines[i];
-    return NULL;
-}
-
 const char *bp_model_source(const struct bp_model *model, const struct bp_source_line *line) {
     return bp_sources_line(model->lines.sources, line->directory, line->file, line->line);
 }

@@ -40,7 +40,7 @@ static enum bp_line_work look_up(const char *symbol) {
     return NOT_LISTED;
 }
 
-/* Of a function of the interpreter: each name is looked up once. */
+/* The work of a function of the interpreter: each name is looked up once. */
 static enum bp_line_work kind_of(struct bp_line_reading *reading, uint32_t function) {
     while (reading->looked <= function)
         *BP_APPEND(reading->works, reading->looked) = 0;
@@ -81,13 +81,6 @@ enum bp_line_work bp_work_find(struct bp_line_reading *reading,
 
 const char *bp_work_name(enum bp_line_work kind) {
     return names[kind];
-}
-
-double bp_work_time(const struct bp_work *works, uint32_t count, enum bp_line_work kind) {
-    double s = 0;
-    for (uint32_t i = 0; i < count; i++)
-        s += works[i].kind == kind ? works[i].s : 0;
-    return s;
 }
 
 /* "sorted()" for builtin_sorted, "list.sort()" for list_sort_impl: a new text. */

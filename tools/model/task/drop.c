@@ -96,7 +96,7 @@ static void take_node(struct bp_model *model, uint32_t thread_number, uint32_t n
         take_category(model, thread, function->category, self_s, wall_s);
 }
 
-/* Of a function that calls itself, durations count within one another: they take the part that the
+/* Durations of a function that calls itself count within one another: they take the part that the
  * total does. */
 static void take_total(struct bp_function *function, double s) {
     double before_s = function->total_s;

@@ -44,7 +44,7 @@ uint32_t bp_task_outer_phase(const struct bp_profile *profile, uint32_t item);
 /* The task's number in the model; BP_KEYS_NONE if it is none. */
 uint32_t bp_task_number(const struct bp_task_work *work, uint32_t process, uint32_t item);
 
-/* What the nodes of a task's thread grew by, own cost taken out: sparse, by rising node. */
+/* What the nodes of a task's thread grew by, overhead taken out: sparse, by rising node. */
 struct bp_task_growth {
     const struct bp_task_node *nodes;
     uint32_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tasks over all processes, in the order of their starts, and what each function did in them. A
- * task recorded by how much the nodes of its thread grew while it ran; the own cost of the calls
+ * task recorded by how much the nodes of its thread grew while it ran; the overhead of the calls
  * among that is taken out as everywhere else.
  */
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * Tasks in a model; part of tools/model/model.h, which includes it. A task's figures are
  * those of the thread that ran it and of the tasks in other threads and processes that are joined
- * to it (join.c). Its categories, and the own cost of the profiler, sum to its duration
+ * to it (join.c). Its categories, and the profiler's overhead, sum to its duration
  * and `inner_s`, without `handed_s`.
  */
 #ifndef BP_TOOLS_MODEL_TASK_TASK_H
@@ -136,7 +136,7 @@ static inline bool bp_task_is_outermost(const struct bp_model_task *task) {
 /* Its thread waited for most of its time, and what it waited for is not known. */
 bool bp_task_is_elsewhere(const struct bp_model_task *task);
 
-/* Of the tasks in no other task that ended, sorted: a new array. */
+/* Durations of the tasks that ended and are in no other task, sorted: a new array. */
 double *bp_task_durations(const struct bp_model *model, uint32_t *count);
 
 /* What a task cost the wall, busy or waiting; of tasks side by side each has its part. */

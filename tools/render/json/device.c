@@ -18,7 +18,7 @@ static void set_function(json_t *object, const char *key, const struct bp_model 
         bp_json_set_text(object, key, model->functions[number].full_name);
 }
 
-/* Without kernel records nobody knows when the device did nothing, and without any not even which
+/* Without kernel records it is unknown when the device did nothing, and without any not even which
  * device that was. */
 static void set_use(json_t *object, const struct bp_model *model,
                     const struct bp_model_device *device) {
@@ -155,7 +155,7 @@ static json_t *make_kernel(const struct bp_model *model, const struct bp_model_k
     return object;
 }
 
-/* Of the first process that has one; the notes tell of all. */
+/* The collector of the first process that has one; the notes name all. */
 static json_t *make_collector(const struct bp_model *model) {
     static const char *const states[] = {"off",    "waiting", "host only",
                                          "active", "stopped", "imported"};

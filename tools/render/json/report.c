@@ -63,7 +63,7 @@ static void set_python(json_t *object, const struct bp_model *model,
         bp_json_set_text(object, "called_from", caller->full_name);
 }
 
-/* Of a generator's calls only the mean is known, and of calls of which none returned. */
+/* Only the mean is known of a generator's calls, and of calls of which none returned. */
 static void set_call(json_t *object, const struct bp_function *function) {
     static const char *const names[] = {"min_s", "median_s", "p99_s", "max_s", "first_s"};
     double values[] = {function->min_s, function->median_s, function->p99_s, function->max_s,

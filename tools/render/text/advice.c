@@ -7,7 +7,7 @@
 
 #include "tools/render/text/internal.h"
 
-/* Of an overview: more is not read. */
+/* Rows of advice in an overview: more are not read. */
 #define ADVICE_ROWS 6
 
 static void print_advice(const struct bp_page *page, const struct bp_advice *advice) {

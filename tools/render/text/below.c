@@ -9,7 +9,7 @@
 #include "tools/render/text/internal.h"
 
 #define ROWS 4
-/* Of the wall; less is not worth a section. */
+/* Share of the wall below which there is no section. */
 #define SMALLEST_PART 0.01
 
 /* What a program or thread begins with calls the DSL, and is not called by it: a sample between two

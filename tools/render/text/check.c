@@ -43,7 +43,7 @@ static enum form form_of(const struct bp_report_settings *settings) {
     return overview && settings->search.count ? FOUND : TABLE;
 }
 
-/* Of the table: CSV can be searched whatever its rows are. */
+/* Options of the table: CSV can be searched whatever its rows are. */
 static unsigned options_of(const struct bp_report_settings *settings) {
     return bp_views[bp_view_table(settings)].options | (settings->csv ? BP_VIEW_SEARCH : 0);
 }
@@ -144,7 +144,7 @@ static int check_csv(const struct bp_report_settings *settings, struct bp_error 
     return 0;
 }
 
-/* Of a series it is said which run to take, see series.c. */
+/* For a series, series.c says which run to take. */
 int bp_report_check(const struct bp_report_settings *settings, int operands,
                     struct bp_error *error) {
     if (settings->small && !settings->html)

@@ -98,7 +98,7 @@ struct row {
     bool sync;
     bool async;
     bool calls_differ;
-    bool on_device; /* the device told of some of them */
+    bool on_device; /* the device recorded some of them */
     double best;    /* bytes per second that the device reached */
 };
 
@@ -148,7 +148,7 @@ static const char *caller_label(const struct bp_model *model, const struct row *
     return bp_report_cuda_caller(model, row->sum.caller, "(unknown caller)");
 }
 
-/* Nothing is charged to asynchronous copies that the device did not tell of. */
+/* Nothing is charged to asynchronous copies that the device did not record. */
 static bool is_untimed(const struct row *row) {
     return !row->on_device && !row->sync;
 }

@@ -12,11 +12,11 @@
 #include "tools/base/columns.h"
 #include "tools/base/text.h"
 
-/* Of the wall: more in which others had the CPU is worth a sentence. */
+/* Share of the wall in which others had the CPU; more is worth a sentence. */
 #define LOST_PART 0.1
-/* The same of stray time, in per cent, which widens the interval. */
+/* Stray time, in per cent of the wall, that is worth one: it widens the interval. */
 #define STRAY_PERCENT 10
-/* Of the larger wall: a smaller part of the change is among what is unexplained. */
+/* Share of the larger wall: a smaller part of the change is among what is unexplained. */
 #define SMALL_PART 0.002
 #define DEFAULT_TOP 20
 /* Of OLD's wall: differences that change less are not worth a sentence. */
@@ -25,7 +25,7 @@
 #define LEAST_NAME 12
 #define LONGEST_NAME 44
 #define OTHERS 56
-/* Of the wall: less is rounding. */
+/* Share of the wall below which it is rounding. */
 #define ROUNDING 1e-6
 
 static void write_date(uint64_t realtime_ns, bool seconds, char text[48]) {
@@ -202,7 +202,6 @@ static void print_sum(const struct bp_page *page, const char *name, const struct
 
 /* As measured, in per cent of OLD's wall. */
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
-    static const char *const names[] = {"DSL", "framework", "transfer"};
     const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
     const struct bp_column columns[] = {
         BP_LABEL(2 + name_width(page)),
@@ -219,7 +218,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
             const struct bp_diff_row *row = &diff->rows[i];
             if (row->kind == BP_DIFF_CATEGORY && (row->old_s > 0 || row->new_s > 0) &&
                 strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
-                print_sum(page, names[k], row, wall->old_s, columns);
+                print_sum(page, bp_category_label((enum bp_category)k), row, wall->old_s, columns);
         }
     const struct bp_diff_row *task = bp_diff_find(diff, BP_DIFF_TASK);
     if (task)

@@ -11,11 +11,11 @@
 #include "tools/base/columns.h"
 #include "tools/base/text.h"
 
-/* Of the wall: calls that change less are counted, not listed. */
+/* Share of the wall below which changed calls are counted, not listed. */
 #define QUIET_PART 0.001
 /* Of what a call takes: less is as long as before. */
 #define AS_LONG 0.1
-/* Of a change: where the wall's differs by more it has a column. */
+/* Share of a change by which the wall's must differ to have a column. */
 #define OTHER_WALL 0.05
 /* Columns: of a change and its factor, of names at most; below the width all are narrower. */
 #define CHANGE 27

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The framework is never one number: what its time was for, group by group, or function by function
- * where nobody can say what for; who called for it; and which functions took it. A time with a
+ * where the purpose is unknown; who called for it; and which functions took it. A time with a
  * tilde is an exact one divided by samples, with its error.
  */
 #include <math.h>
@@ -17,9 +17,9 @@
 #define SMALLEST_PART 0.005
 #define DETAIL_ROWS 3
 #define DETAIL_PART 0.05 /* of the group */
-/* Of the wall; nobody can change the latter. */
+/* Share of the wall; the latter cannot be changed. */
 #define LEAST_IDLE 0.0005
-/* Of the waiting: less was for want of work all over. */
+/* Share of the waiting: less was for want of work everywhere. */
 #define LEAST_OTHERS 0.01
 #define LEAST_START 0.001
 #define LABEL 48

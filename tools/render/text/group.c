@@ -10,7 +10,7 @@
 
 #define FUNCTION_ROWS 5
 #define CALLER_NAMES 3
-/* Of the time: less would be shown as 0 %. */
+/* Share of the time: less would be shown as 0 %. */
 #define LEAST_CALLER 0.005
 
 void bp_report_callers(const struct bp_model *model, const struct bp_caller *callers,

@@ -49,13 +49,11 @@ struct bp_rest {
 struct bp_rest bp_rest_of_functions(const struct bp_model *model);
 struct bp_rest bp_rest_of_threads(const struct bp_model *model);
 struct bp_rest bp_rest_of_phases(const struct bp_model *model);
-/* The profiler's own cost that is of no thread, of the wall. */
+/* The overhead that belongs to no thread, part of the wall. */
 double bp_report_overhead_before(const struct bp_model *model);
 void bp_report_rest_rows(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
-/* A row that has nothing but a share of the wall; one for those that are not shown. */
-void bp_report_share_row(const struct bp_page *page, const struct bp_model *model, const char *text,
-                         double wall_s);
+/* One row for those that are not shown. */
 void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *model, uint32_t count,
                           uint32_t shown, double wall_s);
 

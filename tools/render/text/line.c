@@ -165,7 +165,7 @@ static void print_line(const struct bp_page *page, const struct bp_model *model,
     print_details(page, model, line, of->total_s, 4 + place);
 }
 
-/* Of the whole function; exact where it is intercepted. */
+/* The line of the whole function; its time is exact where it is intercepted. */
 static void print_function(const struct bp_page *page, const struct bp_model *model,
                            uint32_t number) {
     const struct bp_function *function = &model->functions[number];

@@ -5,9 +5,9 @@
  */
 #include "tools/render/text/internal.h"
 
-/* Of the wall; less is a rounding error. */
+/* Share of the wall; less is a rounding error. */
 #define LEAST_REST 0.0005
-/* Of the wall, as the overview has it. */
+/* Share of the wall, as in the overview. */
 #define LEAST_UNKNOWN 0.005
 
 /* Waits that are some function's are not the rest. */
@@ -71,11 +71,10 @@ struct bp_rest bp_rest_of_phases(const struct bp_model *model) {
     return rest;
 }
 
-void bp_report_share_row(const struct bp_page *page, const struct bp_model *model, const char *text,
-                         double wall_s) {
+/* A row that has nothing but a share of the wall. */
+static void print_share(const struct bp_page *page, const char *text, double wall_s) {
     static const struct bp_column columns[] = {
         BP_LABEL(70), {"", 10, bp_cell_share, 0}, BP_LAST_COLUMN};
-    (void)model;
     bp_columns_row(page, columns, "  ", text, &wall_s);
 }
 
@@ -84,12 +83,12 @@ void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *mod
     char text[64];
     snprintf(text, sizeof(text), "and %u more: --top %u", count - shown, count);
     if (count > shown)
-        bp_report_share_row(page, model, text, wall_s);
+        print_share(page, text, wall_s);
 }
 
 void bp_report_rest_rows(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings) {
     struct bp_rest rest = bp_views[settings->by].rest(model);
     for (uint32_t i = 0; i < rest.count; i++)
-        bp_report_share_row(page, model, rest.rows[i].name, rest.rows[i].wall_s);
+        print_share(page, rest.rows[i].name, rest.rows[i].wall_s);
 }

@@ -126,7 +126,6 @@ static void print_heading(const struct bp_page *page, const char *title) {
 }
 
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
-    static const char *const names[] = {"DSL", "framework", "transfer"};
     print_heading(page, "Wall");
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
@@ -135,7 +134,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
             print_row(page, "all", &figures, false);
         for (int k = 0; k < BP_CATEGORIES && row->kind == BP_DIFF_CATEGORY; k++)
             if (strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
-                print_row(page, names[k], &figures, true);
+                print_row(page, bp_category_label((enum bp_category)k), &figures, true);
     }
     struct figures figures = overhead(diff);
     print_row(page, "profiler", &figures, true);

@@ -10,7 +10,7 @@
 
 #define SITES 3
 #define STEPS 6
-/* Of a function's name: C++ has some of many lines. */
+/* Columns of a function's name: C++ has some of many lines. */
 #define LONGEST 60
 
 /* "dsl.py:110 dsl.objects", "grid.c:31 upload (libgrid.so)": a new text. */

@@ -43,7 +43,7 @@ static void print_title(const struct bp_page *page, const struct bp_model *model
         fputs("  mostly waited: what others did for it meanwhile is not in here\n", page->out);
 }
 
-/* Of a phase, or of a function. */
+/* A row of a phase or of a function. */
 struct row {
     uint64_t calls;
     double total_s;

@@ -69,7 +69,7 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
     }
 }
 
-/* Nobody can tell from outside whether others had the CPU, or it blocked where we do not look. */
+/* From outside it is unknown whether others had the CPU, or it blocked where we do not look. */
 static void print_stolen(const struct bp_page *page, const struct bp_model_task *task) {
     double stolen_s = task->duration_s + task->inner_s - task->cpu_s - task->waiting_s - task->io_s;
     if (task->cpu_s > 0 && task->category_s[BP_TRANSFER] == 0 &&
