@@ -141,8 +141,19 @@ static void write_page(const struct run *run) {
         bp_error_print(&error);
 }
 
-static void report(struct run *run, unsigned running) {
+static void print_report(const struct run *run, const char *directory) {
+    struct bp_report_settings settings;
     struct bp_error error = {0};
+    bp_report_defaults(&settings);
+    settings.rules = run->settings.rules;
+    settings.brief = run->settings.brief;
+    settings.brief_if_long = true;
+    settings.no_pager = true;
+    if (bp_report_print(directory, &settings, stderr, &error))
+        bp_error_print(&error);
+}
+
+static void report(struct run *run, unsigned running) {
     if (bp_output_count(run->directory) <= 0) {
         explain_empty(run);
         return;
@@ -150,9 +161,8 @@ static void report(struct run *run, unsigned running) {
     /* First: whoever reads the report may go away (| head), and this process with it. */
     if (run->settings.html && !run->settings.repeat)
         write_page(run);
-    if (!run->settings.quiet && !run->settings.repeat &&
-        bp_report_print(run->directory, run->settings.rules, stderr, &error))
-        bp_error_print(&error);
+    if (!run->settings.quiet && !run->settings.repeat)
+        print_report(run, run->directory);
     if (running)
         bp_note("%u process%s of the run %s not ended; see them later with: battprof report %s",
                 running, running == 1 ? "" : "es", running == 1 ? "has" : "have", run->directory);
@@ -233,9 +243,8 @@ static int run_all(struct run *run, struct bp_error *error) {
             break;
     }
     run->target.status = run->worst;
-    if (run->profiled && run->settings.repeat && !run->settings.quiet &&
-        bp_report_print(run->output, run->settings.rules, stderr, &trouble))
-        bp_error_print(&trouble);
+    if (run->profiled && run->settings.repeat && !run->settings.quiet)
+        print_report(run, run->output);
     return 0;
 }
 

@@ -205,7 +205,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     static const char *const names[] = {"DSL", "framework", "transfer"};
     const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
     const struct bp_column columns[] = {
-        BP_LABEL(2 + name_width(page)),
+        BP_LABEL(2 + name_width(page) - bp_columns_extra(page)),
         BP_COLUMN("OLD", 10, bp_cell_time, struct bp_diff_row, old_s),
         BP_COLUMN("NEW", 10, bp_cell_time, struct bp_diff_row, new_s),
         BP_HEAD("change", 10),
@@ -310,7 +310,6 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
     char new_date[48];
     unsigned top = settings->top ? settings->top : DEFAULT_TOP;
     bp_page_init(&page, out);
-    bp_page_fit(&page);
     dates(diff, old_date, new_date);
     print_side(&page, "OLD", &diff->old_side, diff->runs, diff->wall.old_s, old_date);
     print_side(&page, "NEW", &diff->new_side, diff->runs + diff->old_side.count, diff->wall.new_s,

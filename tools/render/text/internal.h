@@ -10,6 +10,7 @@
 #include "tools/render/report.h"
 
 void bp_report_headline(const struct bp_page *page, const struct bp_model *model);
+void bp_report_categories(const struct bp_page *page, const struct bp_model *model);
 void bp_report_notes(const struct bp_page *page, const struct bp_analysis *analysis);
 
 void bp_report_next(const struct bp_page *page, const struct bp_model *model,
@@ -73,9 +74,6 @@ void bp_report_task_search(const struct bp_page *page, const struct bp_model *mo
 /* function.c: all that is known of each function. */
 void bp_report_functions(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
-
-/* line.c: a row of text below a line of the table, as wide as that. */
-void bp_report_wrap_detail(const struct bp_page *page, const char *text, int indent);
 
 /* exact_line.c: of one function, and of those with most time. */
 void bp_report_exact_function(const struct bp_page *page, const struct bp_model *model,
@@ -161,7 +159,10 @@ void bp_report_by_kernel(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings);
 /* role.c: roles, ranks and machines, where there are several. */
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
-/* advice.c */
+/* advice.c. Warnings are about the measurement, and stand before what to change. */
+bool bp_advice_is_warning(const struct bp_advice *advice);
+/* "up to 200 ms: dsl_objects takes 40.0 % of the wall", and why. */
+void bp_report_one_advice(const struct bp_page *page, const struct bp_advice *advice, bool why);
 void bp_report_advice(const struct bp_page *page, const struct bp_analysis *analysis,
                       const struct bp_report_settings *settings);
 
