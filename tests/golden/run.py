@@ -41,7 +41,8 @@ DIFF = {"diff": [], "diff_json": ["--json"], "diff_csv": ["--csv"],
 
 def show(battprof, case, kind, directory):
     """Stdout; for a failure what it says and the status instead."""
-    environment = {"PATH": os.environ["PATH"], "TZ": "UTC",
+    folder, battprof = os.path.split(battprof)  # as who has it in PATH: so hints call it
+    environment = {"PATH": folder + ":" + os.environ["PATH"], "TZ": "UTC",
                    "LANG": "C" if kind == "ascii" else "C.UTF-8"}
     if kind.startswith("diff"):
         command = [battprof, "diff"] + DIFF[kind] + case.get("options", []) + case["sides"]

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/base/destination.h"
+#include "tools/base/invoked.h"
 #include "tools/command/commands.h"
 #include "tools/run/output.h"
 
@@ -124,8 +125,10 @@ static int compare(const char *old_path, const char *new_path,
 static int check_last_two(struct bp_error *error) {
     if (access(BP_DEFAULT_OUTPUT, F_OK))
         return bp_error_set(error, BP_FAILED,
-                            "no " BP_DEFAULT_OUTPUT " here; make two runs to compare: battprof run "
-                            "-- COMMAND, twice; or name them: battprof diff OLD NEW");
+                            "no " BP_DEFAULT_OUTPUT
+                            " here: run the program twice, or name two profiles, "
+                            "OLD and NEW; how to run it:\n%s help run",
+                            bp_invoked());
     if (access(BP_DEFAULT_OUTPUT ".old", F_OK))
         return bp_error_set(error, BP_FAILED,
                             "only one run is here (" BP_DEFAULT_OUTPUT "); make another: battprof "

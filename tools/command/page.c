@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/base/hint.h"
 #include "tools/command/page.h"
 
 #include <stdlib.h>
@@ -114,14 +115,19 @@ int bp_page_write(const char *path, const char *old, const struct bp_report_sett
     return result;
 }
 
+static int refuse_text(const char *path, struct bp_error *error) {
+    char *command = bp_hint_report(path, "--json");
+    bp_error_set(error, BP_FAILED, "%s is a page, which holds the JSON report alone:\n%s", path,
+                 command);
+    free(command);
+    return -1;
+}
+
 int bp_page_read(const char *path, const struct bp_report_settings *settings,
                  struct bp_error *error) {
     struct bp_destination destination;
     if (!settings->json)
-        return bp_error_set(error, BP_FAILED,
-                            "%s is a page, which holds the JSON report alone: battprof report "
-                            "--json %s",
-                            path, path);
+        return refuse_text(path, error);
     char *text = bp_html_read(path, error);
     int result = -1;
     if (text && bp_destination_open(&destination, settings->output, stdout, error) == 0) {

@@ -14,6 +14,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/page.h"
 #include "tools/command/profile_path.h"
+#include "tools/command/trace.h"
 #include "tools/export/export.h"
 #include "tools/export/html/html.h"
 #include "tools/render/text/series.h"
@@ -232,12 +233,18 @@ static void name_by_time(char *name, size_t size, const struct bp_report_setting
 
 static int report_one(const char *path, const struct bp_report_settings *settings,
                       const struct bp_rules *rules, FILE *out, struct bp_error *error) {
-    struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
     struct bp_analysis analysis;
     struct bp_destination destination;
     int result = -1;
-    if (!model)
+    char *trace = bp_trace_is(path) ? bp_trace_open(path, error) : NULL;
+    struct bp_model *model = bp_error_is_set(error) ? NULL
+                                                    : bp_model_new_with(trace ? trace : path, rules,
+                                                                        &settings->tasks, error);
+    if (!model) {
+        free(trace);
         return -1;
+    }
+    model->run.path = path; /* what the user has a name for */
     bp_analysis_init(&analysis, model);
     if (bp_report_check_model(model, settings, error) == 0 &&
         bp_destination_open(&destination, settings->output, out, error) == 0)
@@ -245,6 +252,7 @@ static int report_one(const char *path, const struct bp_report_settings *setting
                                       "the report", error);
     bp_analysis_fini(&analysis);
     bp_model_free(model);
+    free(trace);
     return result;
 }
 

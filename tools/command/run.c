@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/base/hint.h"
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
@@ -126,8 +127,8 @@ static void explain_empty(const struct run *run) {
         bp_note("nothing was recorded in %s, as announced", run->directory);
     else
         bp_note("nothing was recorded: no process loaded %s or could write to %s (sudo, env -i and "
-                "containers hide both); battprof doctor tests this machine",
-                bp_library_get(&run->library), run->directory);
+                "containers hide both); what this machine can do:\n%s doctor",
+                bp_library_get(&run->library), run->directory, bp_invoked());
 }
 
 /* A page that cannot be written does not change the target's status. */
@@ -153,6 +154,13 @@ static void print_report(const struct run *run, const char *directory) {
         bp_error_print(&error);
 }
 
+static void tell_running(const struct run *run, unsigned running) {
+    char *command = bp_hint_report(run->directory, "");
+    bp_note("%u process%s of the run %s not ended; see them later with:\n%s", running,
+            running == 1 ? "" : "es", running == 1 ? "has" : "have", command);
+    free(command);
+}
+
 static void report(struct run *run, unsigned running) {
     if (bp_output_count(run->directory) <= 0) {
         explain_empty(run);
@@ -164,8 +172,7 @@ static void report(struct run *run, unsigned running) {
     if (!run->settings.quiet && !run->settings.repeat)
         print_report(run, run->directory);
     if (running)
-        bp_note("%u process%s of the run %s not ended; see them later with: battprof report %s",
-                running, running == 1 ? "" : "es", running == 1 ? "has" : "have", run->directory);
+        tell_running(run, running);
 }
 
 #define PROGRESS_MS 500

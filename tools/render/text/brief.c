@@ -5,8 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "tools/base/invoked.h"
-#include "tools/base/memory.h"
+#include "tools/base/hint.h"
 #include "tools/render/text/internal.h"
 
 /* Lines; a terminal has 24, and the prompt and the last lines of the target are on it, too. */
@@ -44,9 +43,7 @@ static void print_warning(const struct bp_page *page, const struct bp_analysis *
 
 static void print(const struct bp_page *page, const struct bp_analysis *analysis,
                   struct amount amount) {
-    char *path = bp_copy_text(analysis->model->run.path);
-    char *quoted = bp_quote_words((char *[]){path, NULL});
-    char *command = bp_make_text("%s report %s", bp_invoked(), quoted);
+    char *command = bp_hint_report(analysis->model->run.path, "");
     bp_report_headline(page, analysis->model);
     bp_report_categories(page, analysis->model);
     print_warning(page, analysis);
@@ -54,8 +51,6 @@ static void print(const struct bp_page *page, const struct bp_analysis *analysis
     fputs("\nall of it: ", page->out);
     bp_page_command(page, command, 11, 2);
     free(command);
-    free(quoted);
-    free(path);
 }
 
 /* How many lines that would be. */

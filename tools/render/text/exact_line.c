@@ -113,7 +113,7 @@ void bp_report_exact_lines(const struct bp_page *page, const struct bp_model *mo
         printed += lines;
     }
     if (i < count)
-        fprintf(page->out, "  and the lines of %u more function%s: --lines FUNCTION\n", count - i,
-                count - i == 1 ? "" : "s");
+        bp_page_say(page, 4, "  and the lines of %u more function%s: --lines %s", count - i,
+                    count - i == 1 ? "" : "s", model->functions[list[i].function].full_name);
     free(list);
 }

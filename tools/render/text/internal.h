@@ -13,6 +13,8 @@ void bp_report_headline(const struct bp_page *page, const struct bp_model *model
 void bp_report_categories(const struct bp_page *page, const struct bp_model *model);
 void bp_report_notes(const struct bp_page *page, const struct bp_analysis *analysis);
 
+/* "next: " and the command, which it frees. */
+void bp_report_next_command(const struct bp_page *page, char *command);
 void bp_report_next(const struct bp_page *page, const struct bp_model *model,
                     const struct bp_report_settings *settings);
 
@@ -62,6 +64,10 @@ void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *mod
 
 /* "python3", or "dash, before exec": new programs change the name of their thread. A new text. */
 char *bp_report_thread_name(const struct bp_model *model, const struct bp_model_thread *thread);
+
+/* propose.c: what is missing, and the run that would have it: "--task" or "--phase". */
+void bp_report_propose(const struct bp_page *page, const struct bp_model *model, const char *what,
+                       const char *option);
 
 /* open.c: tasks that did not end, and the calls that threads were in. */
 void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model);
@@ -119,6 +125,21 @@ void bp_report_lines(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings);
 /* Some line dominates its function. */
 bool bp_report_has_lines(const struct bp_model *model);
+
+/* All lines of one function, exact or sampled; nothing where none is known. */
+void bp_report_lines_of(const struct bp_page *page, const struct bp_model *model, uint32_t number);
+
+/* stacks.c: nothing where the run was not sampled. */
+void bp_report_stack_tree(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_report_settings *settings);
+
+/* opened.c: all that is known of one function. */
+void bp_report_open_function(const struct bp_page *page, const struct bp_model *model,
+                             uint32_t number);
+
+/* sampled.c */
+void bp_report_sampled_functions(const struct bp_page *page, const struct bp_model *model,
+                                 const struct bp_report_settings *settings);
 
 /* below.c: nothing where there is none. */
 void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *model);

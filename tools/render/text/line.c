@@ -217,21 +217,29 @@ bool bp_report_has_lines(const struct bp_model *model) {
     return false;
 }
 
+/* Why there is nothing, and for a run without lines that stand out which function has most. */
 static void say_none(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
     struct bp_text text = {0};
     bool named = settings->search.count > 0;
+    uint32_t count;
+    uint32_t *order = bp_report_line_order(model, settings, &count);
     bp_text_add(&text, "no line");
     for (size_t i = 0; i < settings->search.count; i++)
         bp_text_add(&text, "%s'%s'", i ? ", " : " of ", settings->search.word[i]);
-    bp_text_add(&text, "%s: %s", named ? "" : " takes a part that stands out",
-                !model->samples.on ? "the run was not sampled"
-                : named ? "samples found no function of that name, or it has no line table "
-                          "(compile with -g)"
-                        : "--lines FUNCTION has all lines of a function");
+    bp_text_add(&text, "%s", named ? "" : " takes a part that stands out");
+    if (!model->samples.on)
+        bp_text_add(&text, ": the run was not sampled");
+    else if (named)
+        bp_text_add(&text, ": samples found no function of that name, or it has no line table "
+                           "(compile with -g)");
+    else if (count)
+        bp_text_add(&text, ": --lines %s has all of one function",
+                    model->functions[order[0]].full_name);
     fputc('\n', page->out);
     bp_page_wrap(page, bp_text_get(&text), 2);
     bp_text_fini(&text);
+    free(order);
 }
 
 static bool is_exact(const struct bp_model *model, uint32_t number) {
@@ -259,6 +267,15 @@ static void print_title(const struct bp_page *page) {
         BP_LAST_COLUMN,
     };
     bp_columns_title(page, "Lines", columns);
+}
+
+void bp_report_lines_of(const struct bp_page *page, const struct bp_model *model, uint32_t number) {
+    if (is_exact(model, number)) {
+        bp_report_exact_function(page, model, number);
+    } else if (bp_model_lines(model, number)->count) {
+        print_title(page);
+        print_lines(page, model, number, true);
+    }
 }
 
 void bp_report_lines(const struct bp_page *page, const struct bp_model *model,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/analyze/again.h"
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/render/text/internal.h"
 
@@ -175,6 +177,14 @@ static bool advises(const struct bp_model *model, const struct bp_report_setting
            settings->search.count == 0 && !settings->lines;
 }
 
+/* Where there may be more room than in the place that had too little. */
+static void print_elsewhere(const struct bp_page *page, const struct bp_model *model) {
+    const char *here = model->run.path;
+    bool temporary = strncmp(here, "/tmp/", 5) == 0;
+    char *command = bp_again_run(model, temporary ? "-o ~/battprof.out" : "-o /tmp/battprof.out");
+    bp_report_next_command(page, command ? command : bp_make_text("%s doctor", bp_invoked()));
+}
+
 int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                    FILE *out) {
     const struct bp_model *model = analysis->model;
@@ -184,7 +194,7 @@ int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_se
     bp_report_headline(&page, model);
     if (bp_model_lost(model)) {
         bp_page_wrap(&page, analysis->notes[0], 0);
-        fprintf(out, "\nnext: battprof run -o DIR -- COMMAND\n");
+        print_elsewhere(&page, model);
         return 0;
     }
     bp_report_categories(&page, model);

@@ -3,6 +3,7 @@
  * The report of a series, `run --repeat`: means, how far single runs are from them, and which
  * shares of the wall move so much that a single run would mislead.
  */
+#include "tools/base/hint.h"
 #include "tools/render/text/series.h"
 
 #include <stdlib.h>
@@ -198,7 +199,9 @@ static int print_text(struct bp_diff *diff, const char *path, const struct table
                      "! the share moves by more than 3 points from run to run: a single run says "
                      "little about it",
                      2);
-    fprintf(out, "\nnext: battprof report %s/1, or battprof diff OLD %s\n", path, path);
+    char *first = bp_make_text("%s/1", path);
+    bp_report_next_command(&page, bp_hint_report(first, ""));
+    free(first);
     return 0;
 }
 

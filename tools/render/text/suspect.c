@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/analyze/again.h"
 #include "tools/render/text/internal.h"
 
 /* Smaller suspects are not worth another run. */
@@ -56,7 +57,10 @@ void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *m
     if (!function)
         return;
     char *pattern = make_pattern(function);
-    bp_page_say(page, 6, "  to count and time each call of %s: battprof run --count '%s' -- %s",
-                function->label, pattern, bp_model_again(model));
+    char *options = bp_make_text("--count '%s'", pattern);
+    char *again = bp_again_sentence(model, options);
+    bp_page_say(page, 6, "  to count and time each call of %s%s", function->label, again);
+    free(again);
+    free(options);
     free(pattern);
 }

@@ -148,11 +148,8 @@ void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     uint32_t *order = bp_alloc(model->phase_count, sizeof(*order));
     if (model->phase_count == 0) {
-        fputc('\n', page->out);
-        bp_page_wrap(page,
-                     "No phases were recorded: name the functions that are, "
-                     "battprof run --phase NAME=FUNCTION -- COMMAND",
-                     0);
+        bp_report_propose(page, model, "No phases were recorded: name the functions that are",
+                          "--phase");
         free(order);
         return;
     }
