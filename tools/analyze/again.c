@@ -6,6 +6,7 @@
 
 #include "tools/base/hint.h"
 #include "tools/base/invoked.h"
+#include "tools/base/memory.h"
 #include "tools/base/text.h"
 
 /* What the profile keeps of how it was made, and the option that says it. */
@@ -51,10 +52,14 @@ static void add_options(struct bp_text *text, const struct bp_model *model, cons
 /* What follows the first words: a cell is started as "python cell.py ARGUMENTS". */
 static const char *skip_words(const char *command, int count) {
     for (; count > 0 && *command; count--) {
-        command += strcspn(command, " ");
+        command += bp_hint_word(command);
         command += strspn(command, " ");
     }
     return command;
+}
+
+char *bp_again_module(const struct bp_function *function) {
+    return bp_copy_text(strpbrk(function->module, " ,;:\t'") ? "__main__" : function->module);
 }
 
 char *bp_again_run(const struct bp_model *model, const char *options) {

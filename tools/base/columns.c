@@ -50,6 +50,12 @@ static void fit(const struct bp_page *page, const struct bp_column *columns, int
     for (int i = 0; columns[i].name; i++)
         widths[i] = columns[i].width;
     widths[0] += extra;
+    for (int i = 1; columns[i].name && extra > 0; i++)
+        if (columns[i].cell == bp_cell_text) { /* names, too */
+            widths[0] -= extra / 2;
+            widths[i] += extra / 2;
+            extra = 0;
+        }
     while (widths[0] < least_label && narrow(columns, widths))
         widths[0]++;
     if (widths[0] < 2)

@@ -13,6 +13,18 @@ bool bp_hint_in_cell(void) {
     return value && value[0];
 }
 
+size_t bp_hint_word(const char *text) {
+    char quote = 0;
+    size_t i = 0;
+    for (; text[i] && (quote || text[i] != ' '); i++) {
+        if (text[i] == '\\' && quote != '\'' && text[i + 1])
+            i++;
+        else if (quote ? text[i] == quote : text[i] == '\'' || text[i] == '"')
+            quote = quote ? 0 : text[i];
+    }
+    return i;
+}
+
 char *bp_hint_quote(const char *word) {
     char *copy = bp_copy_text(word);
     char *quoted = bp_quote_words((char *[]){copy, NULL});

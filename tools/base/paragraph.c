@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/hint.h"
 #include "tools/base/page.h"
 #include "tools/base/text.h"
 
@@ -56,23 +57,10 @@ static int print_word(const struct bp_page *page, const char *word, int column, 
     return column + columns;
 }
 
-/* Up to a blank that no quotes hold. */
-static size_t shell_word(const char *text) {
-    char quote = 0;
-    size_t i = 0;
-    for (; text[i] && (quote || text[i] != ' '); i++) {
-        if (text[i] == '\\' && quote != '\'' && text[i + 1])
-            i++;
-        else if (quote ? text[i] == quote : text[i] == '\'' || text[i] == '"')
-            quote = quote ? 0 : text[i];
-    }
-    return i;
-}
-
 void bp_page_command(const struct bp_page *page, const char *command, int column, int indent) {
     bool begun = false;
     while (*command) {
-        size_t length = shell_word(command);
+        size_t length = bp_hint_word(command);
         char *word = bp_make_text("%.*s", (int)length, command);
         int columns = bp_page_columns(word);
         int mark = command[length] ? 2 : 0; /* for what goes on behind it */

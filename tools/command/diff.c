@@ -10,6 +10,7 @@
 
 #include "tools/base/destination.h"
 #include "tools/base/invoked.h"
+#include "tools/base/pager.h"
 #include "tools/command/commands.h"
 #include "tools/run/output.h"
 
@@ -33,6 +34,8 @@ static const struct bp_option options[] = {
     {"fail-over", 0, "P", "exit with status 1 if NEW is certainly more than P per cent slower",
      store_percent, offsetof(struct bp_diff_settings, fail_over)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, offsetof(struct bp_diff_settings, json)},
+    {"no-pager", 0, NULL, "never show it in $PAGER", bp_option_flag,
+     offsetof(struct bp_diff_settings, no_pager)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text,
      offsetof(struct bp_diff_settings, output)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
@@ -60,10 +63,23 @@ const struct bp_command bp_command_diff = {
     .main = bp_cmd_diff,
 };
 
+static int print_text(const struct bp_diff *diff, const struct bp_diff_settings *settings,
+                      FILE *out) {
+    struct bp_pager pager;
+    if (bp_pager_open(&pager, out))
+        return -1;
+    int result = bp_diff_text(diff, settings, pager.memory);
+    bp_pager_end(&pager);
+    if (result == 0)
+        result = bp_pager_show(&pager, !settings->no_pager);
+    bp_pager_fini(&pager);
+    return result;
+}
+
 static int print(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     if (settings->json)
         return bp_diff_json(diff, out);
-    return settings->csv ? bp_diff_csv(diff, settings, out) : bp_diff_text(diff, settings, out);
+    return settings->csv ? bp_diff_csv(diff, settings, out) : print_text(diff, settings, out);
 }
 
 /* A status that stops others needs a slowdown that is certain, and not the machine's. */

@@ -9,6 +9,7 @@
 #include "tools/analyze/diff/diff.h"
 #include "tools/base/destination.h"
 #include "tools/base/runs.h"
+#include "tools/command/load.h"
 #include "tools/export/html/html.h"
 #include "tools/render/json/report.h"
 
@@ -105,7 +106,7 @@ int bp_page_write(const char *path, const char *old, const struct bp_report_sett
         return -1;
     int result = -1;
     struct bp_model *model =
-        check_single(path, error) ? NULL : bp_model_new_with(path, rules, &settings->tasks, error);
+        check_single(path, error) ? NULL : bp_load_model(path, rules, &settings->tasks, error);
     json_t *diff = model && old ? compare(old, path, rules, error) : NULL;
     if (model && (diff || !old) && bp_report_check_model(model, settings, error) == 0)
         result = write_model(model, diff, settings, error);

@@ -12,9 +12,9 @@
 #include "tools/base/memory.h"
 #include "tools/base/pager.h"
 #include "tools/command/commands.h"
+#include "tools/command/load.h"
 #include "tools/command/page.h"
 #include "tools/command/profile_path.h"
-#include "tools/command/trace.h"
 #include "tools/export/export.h"
 #include "tools/export/html/html.h"
 #include "tools/render/text/series.h"
@@ -236,15 +236,9 @@ static int report_one(const char *path, const struct bp_report_settings *setting
     struct bp_analysis analysis;
     struct bp_destination destination;
     int result = -1;
-    char *trace = bp_trace_is(path) ? bp_trace_open(path, error) : NULL;
-    struct bp_model *model = bp_error_is_set(error) ? NULL
-                                                    : bp_model_new_with(trace ? trace : path, rules,
-                                                                        &settings->tasks, error);
-    if (!model) {
-        free(trace);
+    struct bp_model *model = bp_load_model(path, rules, &settings->tasks, error);
+    if (!model)
         return -1;
-    }
-    model->run.path = path; /* what the user has a name for */
     bp_analysis_init(&analysis, model);
     if (bp_report_check_model(model, settings, error) == 0 &&
         bp_destination_open(&destination, settings->output, out, error) == 0)
@@ -252,7 +246,6 @@ static int report_one(const char *path, const struct bp_report_settings *setting
                                       "the report", error);
     bp_analysis_fini(&analysis);
     bp_model_free(model);
-    free(trace);
     return result;
 }
 

@@ -68,7 +68,8 @@ static char *propose(const struct bp_model *model) {
     for (uint32_t i = 0; i < count && i < MOST_MODULES; i++) {
         if (modules[i].s < SMALLEST_PART * sum_s || !(modules[i].s > 0))
             break;
-        bp_text_add(&text, " --python %s", modules[i].name);
+        bp_text_add(&text, " --python %s",
+                    strpbrk(modules[i].name, " ,") ? "__main__" : modules[i].name);
     }
     free(modules);
     return bp_text_take(&text);

@@ -111,8 +111,13 @@ static void print_detail(const struct bp_page *page, const char *label, double s
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == ' ')
         length--;
+    int width = LABEL - 2 + bp_columns_extra(page);
+    if (bp_page_columns(label) > width && page->width < BP_PAGE_WIDTH) {
+        fprintf(page->out, "    %s\n", label);
+        label = "";
+    }
     fputs("    ", page->out);
-    bp_page_left(page, label, LABEL - 2 + bp_columns_extra(page));
+    bp_page_left(page, label, width);
     fprintf(page->out, "%.*s\n", (int)length, text);
 }
 

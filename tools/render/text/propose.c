@@ -8,12 +8,14 @@
 
 #include "tools/analyze/again.h"
 #include "tools/base/hint.h"
+#include "tools/base/memory.h"
 #include "tools/render/text/internal.h"
 
 /* A function of Python, or one that a library exports; no code that runs once and is no call. */
 static bool can_be_named(const struct bp_function *function) {
     return function->kind == BP_FUNC_CALL && !function->cuda && function->name[0] != '<' &&
-           !strpbrk(function->name, " (<") && !strstr(function->name, "+0x") &&
+           strncmp(function->module, "importlib", 9) != 0 && !strpbrk(function->name, " (<") &&
+           !strstr(function->name, "+0x") &&
            (function->module[0] || strstr(function->library, ".so"));
 }
 
@@ -43,9 +45,10 @@ void bp_report_propose(const struct bp_page *page, const struct bp_model *model,
         bp_page_say(page, 0, "%s: run it again with %s", what, option);
         return;
     }
-    char *word =
-        bp_make_text("%s%s%s:%s", phase ? function->name : "", phase ? "=" : "",
-                     function->module[0] ? function->module : function->library, function->name);
+    char *module =
+        function->module[0] ? bp_again_module(function) : bp_copy_text(function->library);
+    char *word = bp_make_text("%s%s%s:%s", phase ? function->name : "", phase ? "=" : "", module,
+                              function->name);
     char *quoted = bp_hint_quote(word);
     char *options = bp_make_text("%s %s", option, quoted);
     char *again = bp_again_sentence(model, options);
@@ -54,4 +57,5 @@ void bp_report_propose(const struct bp_page *page, const struct bp_model *model,
     free(options);
     free(quoted);
     free(word);
+    free(module);
 }

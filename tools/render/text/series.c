@@ -15,6 +15,7 @@
 #include "tools/base/destination.h"
 #include "tools/base/json.h"
 #include "tools/base/memory.h"
+#include "tools/base/pager.h"
 #include "tools/base/statistics.h"
 #include "tools/render/json/report.h"
 #include "tools/render/text/internal.h"
@@ -288,8 +289,17 @@ static int show(struct bp_diff *diff, const char *path, const struct table *tabl
                 const struct bp_report_settings *settings, FILE *out) {
     if (settings->json)
         return print_json(diff, out);
-    return settings->csv ? print_csv(diff, table, settings->top, out)
-                         : print_text(diff, path, table, settings->top, out);
+    if (settings->csv)
+        return print_csv(diff, table, settings->top, out);
+    struct bp_pager pager;
+    if (bp_pager_open(&pager, out))
+        return -1;
+    int result = print_text(diff, path, table, settings->top, pager.memory);
+    bp_pager_end(&pager);
+    if (result == 0)
+        result = bp_pager_show(&pager, !settings->no_pager);
+    bp_pager_fini(&pager);
+    return result;
 }
 
 /* NULL if it takes a single run to show what was asked for. */

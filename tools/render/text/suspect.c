@@ -28,9 +28,12 @@ static bool can_count(const struct bp_function *function) {
 static char *make_pattern(const struct bp_function *function) {
     const char *version = strstr(function->library, ".so");
     size_t length = version ? (size_t)(version - function->library) : strlen(function->library);
-    return function->module[0]
-               ? bp_make_text("%s:*", function->module)
-               : bp_make_text("%.*s.so*:%s", (int)length, function->library, function->name);
+    if (!function->module[0])
+        return bp_make_text("%.*s.so*:%s", (int)length, function->library, function->name);
+    char *module = bp_again_module(function);
+    char *pattern = bp_make_text("%s:*", module);
+    free(module);
+    return pattern;
 }
 
 static const struct bp_function *find_suspect(const struct bp_model *model) {
