@@ -6,8 +6,10 @@
  * profile. With --keep-going it runs all the same. Everything goes to stderr: stdout is the
  * target's.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,24 @@ static int check_rules(struct run *run, struct bp_error *error) {
         return 0;
     run->settings.rules = NULL;
     return refuse(run, &trouble, "the report uses the built-in rules", error);
+}
+
+/* A page that cannot be written is known now, not after an hour. */
+static int check_page(struct run *run, struct bp_error *error) {
+    const char *path = run->settings.html;
+    const char *name = path ? bp_base_name(path) : "";
+    struct bp_error trouble = {0};
+    if (!path || strcmp(path, "-") == 0)
+        return 0;
+    char *folder =
+        name == path ? bp_copy_text(".") : bp_make_text("%.*s", (int)(name - path), path);
+    if (access(access(path, F_OK) == 0 ? path : folder, W_OK))
+        bp_error_set(&trouble, BP_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    free(folder);
+    if (!bp_error_is_set(&trouble))
+        return 0;
+    run->settings.html = NULL;
+    return refuse(run, &trouble, "there is no page", error);
 }
 
 #define UNPROFILED "the target runs unprofiled"
@@ -262,7 +282,8 @@ static int start(struct run *run, const struct bp_typed *typed, struct bp_error 
     if (bp_run_environment_init(&run->environment, &run->settings, error))
         return -1;
     bp_probe_command(typed->words[0], &run->probe);
-    if (bp_suggest_instead(&run->probe, typed, error) || check_rules(run, error))
+    if (bp_suggest_instead(&run->probe, typed, error) || check_rules(run, error) ||
+        check_page(run, error))
         return -1;
     if (check_program(run)) {
         run->profiled = prepare(run, &trouble) == 0;
