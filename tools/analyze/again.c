@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/hint.h"
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 
 /* What the profile keeps of how it was made, and the option that says it. */

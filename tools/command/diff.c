@@ -10,7 +10,7 @@
 
 #include "tools/base/destination.h"
 #include "tools/base/invoked.h"
-#include "tools/base/pager.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/command/commands.h"
 #include "tools/run/output.h"
 

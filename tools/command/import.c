@@ -2,7 +2,7 @@
  *
  * The import command: which tool wrote a file, by its first bytes, and where the profile goes.
  */
-#include "tools/base/hint.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/import/import.h"
 
 #include <errno.h>

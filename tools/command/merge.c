@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/base/hint.h"
 #include "tools/base/memory.h"
 #include "tools/base/runs.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
 #include "tools/model/model.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/base/hint.h"
 #include "tools/command/page.h"
 
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "tools/analyze/diff/diff.h"
 #include "tools/base/destination.h"
 #include "tools/base/runs.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/command/load.h"
 #include "tools/export/html/html.h"
 #include "tools/render/json/report.h"

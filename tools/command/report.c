@@ -10,7 +10,7 @@
 
 #include "tools/base/destination.h"
 #include "tools/base/memory.h"
-#include "tools/base/pager.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/command/commands.h"
 #include "tools/command/load.h"
 #include "tools/command/page.h"

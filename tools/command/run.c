@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/base/hint.h"
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
 #include "tools/command/page.h"

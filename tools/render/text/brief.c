@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "tools/base/hint.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/render/text/internal.h"
 
 /* Lines; a terminal has 24, and the prompt and the last lines of the target are on it, too. */

@@ -11,7 +11,7 @@
 #include "tools/analyze/again.h"
 #include "tools/analyze/diff/diff.h"
 #include "tools/base/columns.h"
-#include "tools/base/hint.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 
 /* Of the wall: more in which others had the CPU is worth a sentence. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "tools/analyze/again.h"
-#include "tools/base/hint.h"
 #include "tools/base/invoked.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/render/text/internal.h"
 
 static const char *choose(const struct bp_model *model, const struct bp_report_settings *settings) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tools/analyze/again.h"
-#include "tools/base/hint.h"
 #include "tools/base/memory.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/render/text/internal.h"
 
 /* A function of Python, or one that a library exports; no code that runs once and is no call. */

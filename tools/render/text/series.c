@@ -3,7 +3,6 @@
  * The report of a series, `run --repeat`: means, how far single runs are from them, and which
  * shares of the wall move so much that a single run would mislead.
  */
-#include "tools/base/hint.h"
 #include "tools/render/text/series.h"
 
 #include <stdlib.h>
@@ -15,8 +14,9 @@
 #include "tools/base/destination.h"
 #include "tools/base/json.h"
 #include "tools/base/memory.h"
-#include "tools/base/pager.h"
 #include "tools/base/statistics.h"
+#include "tools/base/terminal/hint.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/render/json/report.h"
 #include "tools/render/text/internal.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "tools/base/hint.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/model/walk.h"
 #include "tools/render/text/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/base/pager.h"
+#include "tools/base/terminal/pager.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/hint.h"
 #include "tools/base/page.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 
 static bool is_unit(const char *word, size_t length) {

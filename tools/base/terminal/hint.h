@@ -3,8 +3,8 @@
  * Commands that are printed to be pasted. They call this program as the user did, and what a shell
  * would take apart is quoted.
  */
-#ifndef BP_TOOLS_BASE_HINT_H
-#define BP_TOOLS_BASE_HINT_H
+#ifndef BP_TOOLS_BASE_TERMINAL_HINT_H
+#define BP_TOOLS_BASE_TERMINAL_HINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * longer than the terminal is wide, and one that is too short for it gets a pager, as git does it:
  * $PAGER or less, with LESS=FRX unless the user has a LESS of their own. NO_PAGER turns it off.
  */
-#ifndef BP_TOOLS_BASE_PAGER_H
-#define BP_TOOLS_BASE_PAGER_H
+#ifndef BP_TOOLS_BASE_TERMINAL_PAGER_H
+#define BP_TOOLS_BASE_TERMINAL_PAGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

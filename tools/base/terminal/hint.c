@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/base/hint.h"
+#include "tools/base/terminal/hint.h"
 
 #include <stdlib.h>
 
