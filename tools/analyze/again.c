@@ -78,8 +78,9 @@ char *bp_again_run(const struct bp_model *model, const char *options) {
 
 char *bp_again_sentence(const struct bp_model *model, const char *options) {
     char *command = bp_again_run(model, options);
-    char *sentence =
-        command ? bp_make_text(":\n%s", command) : bp_make_text(", run it again with %s", options);
+    char *sentence = command
+                         ? bp_make_text(":\n%s", command)
+                         : bp_make_text(", run it again%s%s", options[0] ? " with " : "", options);
     free(command);
     return sentence;
 }

@@ -178,8 +178,7 @@ static bool is_wide(uint32_t character) {
     return false;
 }
 
-/* Of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each. */
-static int columns_at(const char *text) {
+int bp_page_columns_at(const char *text) {
     uint32_t character = 0;
     if (is_continuation(text[0]))
         return 0;
@@ -197,7 +196,7 @@ static int columns_at(const char *text) {
 int bp_page_columns(const char *text) {
     int columns = 0;
     for (; *text; text++)
-        columns += columns_at(text);
+        columns += bp_page_columns_at(text);
     return columns;
 }
 
@@ -208,8 +207,8 @@ static void pad(const struct bp_page *page, int columns) {
 /* Returns how many were used: a wide character may not fit. */
 static int print_columns(const struct bp_page *page, const char *text, int columns) {
     int used = 0;
-    for (; *text && used + columns_at(text) <= columns; text++) {
-        used += columns_at(text);
+    for (; *text && used + bp_page_columns_at(text) <= columns; text++) {
+        used += bp_page_columns_at(text);
         fputc(*text, page->out);
     }
     return used;

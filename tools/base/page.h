@@ -78,6 +78,9 @@ void bp_page_say(const struct bp_page *page, int indent, const char *format, ...
 void bp_page_command(const struct bp_page *page, const char *command, int column, int indent);
 void bp_page_heading(const struct bp_page *page, const char *text);
 
+/* Columns of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each.
+ */
+int bp_page_columns_at(const char *text);
 /* Columns that the text takes. */
 int bp_page_columns(const char *text);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/analyze/again.h"
 #include "tools/base/destination.h"
 #include "tools/base/invoked.h"
 #include "tools/base/terminal/pager.h"
@@ -137,6 +138,23 @@ static int compare(const char *old_path, const char *new_path,
     return result;
 }
 
+/* The command of the one run makes another. */
+static int refuse_one(struct bp_error *error) {
+    struct bp_rules *rules = bp_rules_new(NULL, error);
+    struct bp_model *model = rules ? bp_model_new(BP_DEFAULT_OUTPUT, rules, error) : NULL;
+    if (model) {
+        char *again = bp_again_sentence(model, "");
+        bp_error_set(error, BP_FAILED,
+                     "only one run is here, " BP_DEFAULT_OUTPUT "; it becomes " BP_DEFAULT_OUTPUT
+                     ".old when there is another%s",
+                     again);
+        free(again);
+        bp_model_free(model);
+    }
+    bp_rules_free(rules);
+    return -1;
+}
+
 /* Without names the last two runs are compared: both must be there. */
 static int check_last_two(struct bp_error *error) {
     if (access(BP_DEFAULT_OUTPUT, F_OK))
@@ -145,12 +163,7 @@ static int check_last_two(struct bp_error *error) {
                             " here: run the program twice, or name two profiles, "
                             "OLD and NEW; how to run it:\n%s help run",
                             bp_invoked());
-    if (access(BP_DEFAULT_OUTPUT ".old", F_OK))
-        return bp_error_set(error, BP_FAILED,
-                            "only one run is here (" BP_DEFAULT_OUTPUT "); make another: battprof "
-                            "run -- COMMAND keeps it as " BP_DEFAULT_OUTPUT ".old, then battprof "
-                            "diff compares them");
-    return 0;
+    return access(BP_DEFAULT_OUTPUT ".old", F_OK) ? refuse_one(error) : 0;
 }
 
 static int check(const struct bp_diff_settings *settings, int operands, struct bp_error *error) {

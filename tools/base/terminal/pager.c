@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "tools/base/page.h"
-#include "tools/base/text.h"
 
 #define USUAL "less"
 /* For less: end at once if all fits, keep colours, leave the text on the screen. As git has it. */
@@ -44,17 +43,14 @@ static size_t escape_length(const char *text) {
     return text[length] == 'm' ? length + 1 : 0;
 }
 
-/* Columns up to `length` bytes. */
+/* Columns of the first `length` bytes. */
 static int columns_of(const char *line, size_t length) {
-    struct bp_text plain = {0};
+    int columns = 0;
     for (size_t i = 0; i < length;) {
         size_t escape = escape_length(line + i);
-        if (!escape)
-            bp_text_add(&plain, "%c", line[i]);
+        columns += escape ? 0 : bp_page_columns_at(line + i);
         i += escape ? escape : 1;
     }
-    int columns = bp_page_columns(bp_text_get(&plain));
-    bp_text_fini(&plain);
     return columns;
 }
 
