@@ -3,13 +3,17 @@
 """Compares reports with what is expected: run.py [--update] BATTPROF CASE..."""
 import csv
 import difflib
+import fcntl
 import io
 import json
 import os
+import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 sys.dont_write_bytecode = True
 import make_bp
@@ -33,22 +37,65 @@ OPTIONS = {
     "candidate_csv": ["--by", "candidate", "--csv"],
     "group_csv": ["--by", "group", "--csv"], "phase_csv": ["--by", "phase", "--csv"],
     "process_csv": ["--by", "process", "--csv"], "thread_csv": ["--by", "thread", "--csv"],
+    "brief": ["--brief"], "c_locale": [], "tree_depth": ["--tree", "--depth", "3", "--min", "2"],
     "search": ["--search", "OBJ", "--search", "*paint", "--search", "nosuch*"],
+}
+# On a terminal: columns, rows, and what else its user has set. Text for eyes, as they see it.
+TERMINALS = {
+    "columns60": (60, 999, {"NO_COLOR": "1"}), "columns80": (80, 999, {"NO_COLOR": "1"}),
+    "columns120": (120, 999, {"NO_COLOR": "1"}), "columns200": (200, 999, {"NO_COLOR": "1"}),
+    "colour": (80, 999, {"TERM": "xterm"}), "no_colour": (80, 999, {"TERM": "xterm", "NO_COLOR": "1"}),
+    "rows24": (80, 24, {"NO_COLOR": "1", "PAGER": "sed 's/^/| /'"}),
+    "no_pager": (80, 24, {"NO_COLOR": "1", "PAGER": "sed 's/^/| /'", "NO_PAGER": "1"}),
+    "lost_pager": (80, 24, {"NO_COLOR": "1", "PAGER": "/nonexistent/pager 2>/dev/null"}),
 }
 DIFF = {"diff": [], "diff_json": ["--json"], "diff_csv": ["--csv"],
         "diff_group_csv": ["--csv", "--by", "group"]}
 
 
+def read_all(master):
+    """Until the last program that has the terminal has ended."""
+    data = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            piece = b""
+        if not piece:
+            return data.decode().replace("\r\n", "\n")
+        data += piece
+
+
+def show_on_terminal(command, directory, environment, kind):
+    columns, rows, more = TERMINALS[kind]
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+    child = subprocess.Popen(command, cwd=directory, env=dict(environment, **more), stdin=slave,
+                             stdout=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    text = read_all(master)
+    os.close(master)
+    status = child.wait()
+    longest = columns + 2 * (kind == "rows24")
+    assert all(len(line) <= longest for line in re.sub(r"\033\[\d+m", "", text).splitlines()), text
+    return text + ("exit status %d\n" % status if status else "")
+
+
 def show(battprof, case, kind, directory):
     """Stdout; for a failure what it says and the status instead."""
-    environment = {"PATH": os.environ["PATH"], "TZ": "UTC",
+    folder, battprof = os.path.split(battprof)  # as who has it in PATH: so hints call it
+    environment = {"PATH": folder + ":" + os.environ["PATH"], "TZ": "UTC",
                    "LANG": "C" if kind == "ascii" else "C.UTF-8"}
+    if kind == "c_locale":
+        environment["LC_ALL"] = "C"
     if kind.startswith("diff"):
         command = [battprof, "diff"] + DIFF[kind] + case.get("options", []) + case["sides"]
     else:
-        command = [battprof, "report"] + OPTIONS[kind] + case.get("options", [])
+        command = [battprof, "report"] + OPTIONS.get(kind, []) + case.get("options", [])
         if case.get("path"):
             command.append(case["path"])
+    if kind in TERMINALS:
+        return show_on_terminal(command, directory, environment, kind)
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True)
     text = done.stdout.decode() + done.stderr.decode()
     if done.returncode:
@@ -76,6 +123,9 @@ def check_text(kind, text):
         return
     if kind.endswith(("csv", "_json")):
         return
+    if kind in TERMINALS:
+        return
+    assert kind != "brief" or text.count("\n") <= 20, text
     for line in text.splitlines():
         assert len(line) <= 80 or line.startswith("battprof: ") or \
             line.startswith("next: "), "longer than 80: " + line

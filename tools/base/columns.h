@@ -36,13 +36,18 @@ struct bp_column {
 #define BP_LABEL(width) BP_HEAD("", width)
 #define BP_LAST_COLUMN BP_HEAD(NULL, 0)
 
+/* What columns of labels have more than they were written for, on this page; less than nothing on a
+ * narrow one. Bars have the rest. */
+int bp_columns_extra(const struct bp_page *page);
+
 /* After an empty line the title, padded to the column of labels, and the names of the others. */
 void bp_columns_title(const struct bp_page *page, const char *title,
                       const struct bp_column *columns);
 /* Such a title without the empty line before it. */
 void bp_columns_names(const struct bp_page *page, const char *title,
                       const struct bp_column *columns);
-/* A line: `mark`, which may be an indent, the label and the cells. */
+/* A line: `mark`, which may be an indent, the label and the cells; on a wide page a bar, if the
+ * last of them is a share. On a narrow one a label that is too long has a line of its own. */
 void bp_columns_row(const struct bp_page *page, const struct bp_column *columns, const char *mark,
                     const char *label, const void *row);
 /* As a row; a label that is too long has a line of its own, since its end tells it from others. */

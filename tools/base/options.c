@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/nearest.h"
 #include "tools/base/text.h"
@@ -38,8 +39,8 @@ static int unknown(struct parse *parse, const char *name) {
         return bp_error_set(parse->error, BP_USAGE, "%s: no option --%s; did you mean --%s?",
                             command->name, name, nearest.best);
     return bp_error_set(parse->error, BP_USAGE,
-                        "%s: no option --%s; 'battprof %s --help' lists them", command->name, name,
-                        command->name);
+                        "%s: no option --%s; those that there are:\n%s %s --help", command->name,
+                        name, bp_invoked(), command->name);
 }
 
 /* Whether the next word is the argument of an option that needs none. */
@@ -92,8 +93,8 @@ static int parse_short(struct parse *parse, const char *text) {
         const struct bp_option *option = find_letter(parse->command, *text);
         if (!option)
             return bp_error_set(parse->error, BP_USAGE,
-                                "%s: no option -%c; 'battprof %s --help' lists them",
-                                parse->command->name, *text, parse->command->name);
+                                "%s: no option -%c; those that there are:\n%s %s --help",
+                                parse->command->name, *text, bp_invoked(), parse->command->name);
         if (!option->argument) {
             if (store(parse, option, NULL))
                 return -1;

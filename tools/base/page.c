@@ -5,15 +5,12 @@
  */
 #include "tools/base/page.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "tools/base/text.h"
 
 /* Columns that a page fits itself to. */
 #define NARROWEST 60
@@ -32,7 +29,7 @@ static bool has_utf8(void) {
 }
 
 /* COLUMNS or the terminal, within reason; the usual width if neither says. */
-static int find_room(FILE *out) {
+static int find_width(FILE *out) {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
     int width = columns ? atoi(columns) : 0;
@@ -43,20 +40,27 @@ static int find_room(FILE *out) {
     return width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
 }
 
+static struct {
+    const FILE *memory;
+    FILE *out;
+} stand_in;
+
+void bp_page_stand_in(FILE *memory, FILE *out) {
+    stand_in.memory = memory;
+    stand_in.out = out;
+}
+
 void bp_page_init(struct bp_page *page, FILE *out) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     page->out = out;
-    page->width = BP_PAGE_WIDTH;
+    if (out == stand_in.memory)
+        out = stand_in.out;
+    page->width = find_width(out);
     page->whole = 0;
     page->utf8 = has_utf8();
-    page->room = find_room(out);
     page->colour = isatty(fileno(out)) && !(no_colour && no_colour[0]) &&
                    !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
-void bp_page_fit(struct bp_page *page) {
-    page->width = page->room;
 }
 
 void bp_page_colour(const struct bp_page *page, int colour) {
@@ -178,9 +182,7 @@ static bool is_wide(uint32_t character) {
     return false;
 }
 
-/* Columns of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each.
- */
-static int columns_at(const char *text) {
+int bp_page_columns_at(const char *text) {
     uint32_t character = 0;
     if (is_continuation(text[0]))
         return 0;
@@ -198,7 +200,7 @@ static int columns_at(const char *text) {
 int bp_page_columns(const char *text) {
     int columns = 0;
     for (; *text; text++)
-        columns += columns_at(text);
+        columns += bp_page_columns_at(text);
     return columns;
 }
 
@@ -209,8 +211,8 @@ static void pad(const struct bp_page *page, int columns) {
 /* Returns how many were used: a wide character may not fit. */
 static int print_columns(const struct bp_page *page, const char *text, int columns) {
     int used = 0;
-    for (; *text && used + columns_at(text) <= columns; text++) {
-        used += columns_at(text);
+    for (; *text && used + bp_page_columns_at(text) <= columns; text++) {
+        used += bp_page_columns_at(text);
         fputc(*text, page->out);
     }
     return used;
@@ -238,7 +240,7 @@ void bp_page_right(const struct bp_page *page, const char *text, int width) {
 }
 
 /* Eighths of a column where the font has them. */
-void bp_page_bar(const struct bp_page *page, double part, int width, int colour) {
+static int print_bar(const struct bp_page *page, double part, int width, int colour) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     if (!(part > 0))
         part = 0;
@@ -252,76 +254,15 @@ void bp_page_bar(const struct bp_page *page, double part, int width, int colour)
     int rest = page->utf8 ? steps % 8 : 0;
     fputs(eighths[rest], page->out);
     bp_page_colour(page, 0);
-    pad(page, width - full - (rest > 0));
+    return full + (rest > 0);
 }
 
-static bool is_unit(const char *word, size_t length) {
-    static const char *const words[] = {"%",  "s", "ms",   "µs",   "us",  "ns",  "kB", "MB",
-                                        "GB", "B", "GB/s", "MB/s", "KiB", "MiB", "GiB"};
-    while (length > 0 && strchr(",;:.)", word[length - 1]))
-        length--;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
-            return true;
-    return false;
+void bp_page_bar(const struct bp_page *page, double part, int width, int colour) {
+    pad(page, width - print_bar(page, part, width, colour));
 }
 
-/* A word, and with a number its unit: a line does not end between the two. */
-static size_t piece_length(const char *text) {
-    size_t length = strcspn(text, " ");
-    if (length == 0 || text[length] != ' ' || !isdigit((unsigned char)text[length - 1]))
-        return length;
-    size_t next = strcspn(text + length + 1, " ");
-    return is_unit(text + length + 1, next) ? length + 1 + next : length;
-}
-
-/* Sentences come as the model made them, for JSON too. Names keep their letters. */
-static void make_plain(char *word) {
-    static const char *const letters[][2] = {{"µs", "us"}, {"…", ".."}, {"±", "+-"}};
-    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-        for (char *at = word; (at = strstr(at, letters[i][0]));) {
-            size_t from = strlen(letters[i][0]), to = strlen(letters[i][1]);
-            memcpy(at, letters[i][1], to);
-            memmove(at + to, at + from, strlen(at + from) + 1);
-        }
-}
-
-void bp_page_wrap(const struct bp_page *page, const char *text, int indent) {
-    int lead = (int)strspn(text, " ");
-    int column = fprintf(page->out, "%*s", lead, "");
-    bool begun = false;
-    text += lead;
-    while (*text) {
-        size_t length = piece_length(text);
-        char *word = bp_make_text("%.*s", (int)length, text);
-        if (!page->utf8)
-            make_plain(word);
-        int columns = bp_page_columns(word);
-        if (begun && column > indent && column + 1 + columns > page->width) {
-            fprintf(page->out, "\n%*s", indent, "");
-            column = indent;
-        } else if (begun) {
-            fputc(' ', page->out);
-            column++;
-        }
-        fputs(word, page->out);
-        free(word);
-        begun = true;
-        column += columns;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', page->out);
-}
-
-void bp_page_say(const struct bp_page *page, int indent, const char *format, ...) {
-    struct bp_text text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    bp_text_add_list(&text, format, arguments);
-    va_end(arguments);
-    bp_page_wrap(page, bp_text_get(&text), indent);
-    bp_text_fini(&text);
+void bp_page_bar_alone(const struct bp_page *page, double part, int width, int colour) {
+    print_bar(page, part, width, colour);
 }
 
 void bp_page_heading(const struct bp_page *page, const char *text) {

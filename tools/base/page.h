@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text for people: at most 80 columns unless a page fits itself to its terminal, human units, UTF-8
- * only where the locale has it, colour only on a terminal without NO_COLOR.
+ * Text for people: as wide as the terminal, human units, UTF-8 only where the locale has it, colour
+ * only on a terminal without NO_COLOR.
  */
 #ifndef BP_TOOLS_BASE_PAGE_H
 #define BP_TOOLS_BASE_PAGE_H
@@ -10,20 +10,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Columns that tables are written for, and of a page that is for no terminal. */
 #define BP_PAGE_WIDTH 80
 
 struct bp_page {
     FILE *out;
     int width;    /* columns that it is laid out for */
-    int room;     /* columns that a table with long texts may take */
     double whole; /* that shares in cells are of */
     bool utf8;
     bool colour;
 };
 
 void bp_page_init(struct bp_page *page, FILE *out);
-/* As wide as there is room, for pages that lay themselves out by the width. */
-void bp_page_fit(struct bp_page *page);
+/* Pages for `memory` look as those for `out`, where their text goes to in the end. */
+void bp_page_stand_in(FILE *memory, FILE *out);
 #define BP_PAGE_RED 31
 #define BP_PAGE_GREEN 32
 /* What follows, where there is colour; 0 ends it. */
@@ -64,14 +64,23 @@ const char *bp_sentence_time(double s, char text[32]);
 void bp_page_left(const struct bp_page *page, const char *text, int width);
 void bp_page_right(const struct bp_page *page, const char *text, int width);
 void bp_page_bar(const struct bp_page *page, double part, int width, int colour);
+/* The same at the end of a line: nothing follows it. */
+void bp_page_bar_alone(const struct bp_page *page, double part, int width, int colour);
 
 /* One paragraph, broken at spaces; lines after the first are indented by `indent`, the first by the
- * spaces that it begins with. */
+ * spaces that it begins with. What follows a line break in it is a command, to be pasted: it begins
+ * a line of its own, as bp_page_command() prints it. */
 void bp_page_wrap(const struct bp_page *page, const char *text, int indent);
 void bp_page_say(const struct bp_page *page, int indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Where it is too long for a line it goes on after a backslash, as a shell reads it. `column` is
+ * where the line is already. */
+void bp_page_command(const struct bp_page *page, const char *command, int column, int indent);
 void bp_page_heading(const struct bp_page *page, const char *text);
 
+/* Columns of the character that begins here; 0 within one. Bytes that are no UTF-8 take one each.
+ */
+int bp_page_columns_at(const char *text);
 /* Columns that the text takes. */
 int bp_page_columns(const char *text);
 

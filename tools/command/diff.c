@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/analyze/again.h"
 #include "tools/base/destination.h"
+#include "tools/base/invoked.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/command/commands.h"
 #include "tools/run/output.h"
 
@@ -32,6 +35,8 @@ static const struct bp_option options[] = {
     {"fail-over", 0, "P", "exit with status 1 if NEW is certainly more than P per cent slower",
      store_percent, offsetof(struct bp_diff_settings, fail_over)},
     {"json", 0, NULL, "all of it as JSON", bp_option_flag, offsetof(struct bp_diff_settings, json)},
+    {"no-pager", 0, NULL, "never show it in $PAGER", bp_option_flag,
+     offsetof(struct bp_diff_settings, no_pager)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text,
      offsetof(struct bp_diff_settings, output)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
@@ -59,10 +64,23 @@ const struct bp_command bp_command_diff = {
     .main = bp_cmd_diff,
 };
 
+static int print_text(const struct bp_diff *diff, const struct bp_diff_settings *settings,
+                      FILE *out) {
+    struct bp_pager pager;
+    if (bp_pager_open(&pager, out))
+        return -1;
+    int result = bp_diff_text(diff, settings, pager.memory);
+    bp_pager_end(&pager);
+    if (result == 0)
+        result = bp_pager_show(&pager, !settings->no_pager);
+    bp_pager_fini(&pager);
+    return result;
+}
+
 static int print(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     if (settings->json)
         return bp_diff_json(diff, out);
-    return settings->csv ? bp_diff_csv(diff, settings, out) : bp_diff_text(diff, settings, out);
+    return settings->csv ? bp_diff_csv(diff, settings, out) : print_text(diff, settings, out);
 }
 
 /* A status that stops others needs a slowdown that is certain, and not the machine's. */
@@ -120,18 +138,32 @@ static int compare(const char *old_path, const char *new_path,
     return result;
 }
 
+/* The command of the one run makes another. */
+static int refuse_one(struct bp_error *error) {
+    struct bp_rules *rules = bp_rules_new(NULL, error);
+    struct bp_model *model = rules ? bp_model_new(BP_DEFAULT_OUTPUT, rules, error) : NULL;
+    if (model) {
+        char *again = bp_again_sentence(model, "");
+        bp_error_set(error, BP_FAILED,
+                     "only one run is here, " BP_DEFAULT_OUTPUT "; it becomes " BP_DEFAULT_OUTPUT
+                     ".old when there is another%s",
+                     again);
+        free(again);
+        bp_model_free(model);
+    }
+    bp_rules_free(rules);
+    return -1;
+}
+
 /* Without names the last two runs are compared: both must be there. */
 static int check_last_two(struct bp_error *error) {
     if (access(BP_DEFAULT_OUTPUT, F_OK))
         return bp_error_set(error, BP_FAILED,
-                            "no " BP_DEFAULT_OUTPUT " here; make two runs to compare: battprof run "
-                            "-- COMMAND, twice; or name them: battprof diff OLD NEW");
-    if (access(BP_DEFAULT_OUTPUT ".old", F_OK))
-        return bp_error_set(error, BP_FAILED,
-                            "only one run is here (" BP_DEFAULT_OUTPUT "); make another: battprof "
-                            "run -- COMMAND keeps it as " BP_DEFAULT_OUTPUT ".old, then battprof "
-                            "diff compares them");
-    return 0;
+                            "no " BP_DEFAULT_OUTPUT
+                            " here: run the program twice, or name two profiles, "
+                            "OLD and NEW; how to run it:\n%s help run",
+                            bp_invoked());
+    return access(BP_DEFAULT_OUTPUT ".old", F_OK) ? refuse_one(error) : 0;
 }
 
 static int check(const struct bp_diff_settings *settings, int operands, struct bp_error *error) {

@@ -2,17 +2,22 @@
  *
  * The import command: which tool wrote a file, by its first bytes, and where the profile goes.
  */
+#include "tools/base/terminal/hint.h"
 #include "tools/import/import.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/page.h"
+#include "tools/base/text.h"
 #include "tools/command/commands.h"
+#include "tools/command/trace.h"
 
 struct settings {
     const char *output;
@@ -75,6 +80,12 @@ static int read_head(const char *path, struct head *head, struct bp_error *error
     return failed ? bp_error_set(error, BP_FAILED, "%s: %s", path, strerror(failed)) : 0;
 }
 
+static void refuse_profile(const char *path, struct bp_error *error) {
+    char *command = bp_hint_report(path, "");
+    bp_error_set(error, BP_FAILED, "%s: is a profile already:\n%s", path, command);
+    free(command);
+}
+
 static void refuse(const char *path, const struct head *head, struct bp_error *error) {
     if (head->length == 0)
         bp_error_set(error, BP_FAILED, "%s: an empty file", path);
@@ -83,7 +94,7 @@ static void refuse(const char *path, const struct head *head, struct bp_error *e
                      "%s: Nsight's own format; export it first: nsys export --type sqlite %s", path,
                      path);
     else if (memcmp(head->bytes, BP_MAGIC, 8) == 0)
-        bp_error_set(error, BP_FAILED, "%s: is a profile already: battprof report %s", path, path);
+        refuse_profile(path, error);
     else
         bp_error_set(error, BP_FAILED,
                      "%s: neither an SQLite export of Nsight Systems nor JSON of the PyTorch "
@@ -91,20 +102,27 @@ static void refuse(const char *path, const struct head *head, struct bp_error *e
                      path);
 }
 
-/* By what the file begins with: names say little about traces. NULL with the error set. */
-static import_fn *choose(const char *path, struct bp_error *error) {
+/* By what the file begins with: names say little about traces. NULL if it is none. */
+static import_fn *importer(const struct head *head) {
     static const unsigned char gzip[2] = {0x1f, 0x8b};
+    size_t blank = strspn((const char *)head->bytes, " \t\r\n");
+    if (head->length >= 16 && memcmp(head->bytes, "SQLite format 3", 16) == 0)
+        return bp_import_nsys;
+    if (memcmp(head->bytes, gzip, sizeof(gzip)) == 0 || head->bytes[blank] == '{' ||
+        head->bytes[blank] == '[')
+        return bp_import_kineto;
+    return NULL;
+}
+
+/* NULL with the error set. */
+static import_fn *choose(const char *path, struct bp_error *error) {
     struct head head;
     if (read_head(path, &head, error))
         return NULL;
-    size_t blank = strspn((const char *)head.bytes, " \t\r\n");
-    if (head.length >= 16 && memcmp(head.bytes, "SQLite format 3", 16) == 0)
-        return bp_import_nsys;
-    if (memcmp(head.bytes, gzip, sizeof(gzip)) == 0 || head.bytes[blank] == '{' ||
-        head.bytes[blank] == '[')
-        return bp_import_kineto;
-    refuse(path, &head, error);
-    return NULL;
+    import_fn *found = importer(&head);
+    if (!found)
+        refuse(path, &head, error);
+    return found;
 }
 
 /* What is missing is missing in the trace, not in the profile that was made of it. */
@@ -125,6 +143,35 @@ static uint64_t tell(const struct bp_trace *trace, const char *path, const char 
     if (trace->missing.length)
         bp_note("%s: %s", path, bp_text_get(&trace->missing));
     return copies;
+}
+
+bool bp_trace_is(const char *path) {
+    struct bp_error ignored = {0};
+    struct stat status;
+    struct head head;
+    bool trace = stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+                 read_head(path, &head, &ignored) == 0 && importer(&head);
+    bp_error_fini(&ignored);
+    return trace;
+}
+
+char *bp_trace_open(const char *path, struct bp_error *error) {
+    struct bp_trace trace;
+    struct head head;
+    int memory = memfd_create("battprof", 0);
+    char *profile = bp_make_text("/proc/self/fd/%d", memory);
+    if (memory < 0)
+        bp_error_set(error, BP_FAILED, "%s: no memory for its profile: %s", path, strerror(errno));
+    bp_trace_init(&trace);
+    if (memory < 0 || read_head(path, &head, error) || importer(&head)(&trace, path, error) ||
+        bp_trace_write(&trace, path, profile, error)) {
+        free(profile);
+        profile = NULL;
+    } else if (trace.missing[0]) {
+        bp_note("%s: %s", path, trace.missing);
+    }
+    bp_trace_fini(&trace);
+    return profile;
 }
 
 static int import_file(const char *path, const char *output, uint64_t *copies,
@@ -152,7 +199,8 @@ int bp_cmd_import(int argc, char **argv, struct bp_error *error) {
     if (first <= 0)
         return first == 0 ? BP_FINE : BP_USAGE;
     if (first == argc) {
-        bp_error_set(error, BP_USAGE, "import: no FILE; 'battprof help import' says which kinds");
+        bp_error_set(error, BP_USAGE, "import: no FILE; which kinds there are:\n%s help import",
+                     bp_invoked());
         return BP_USAGE;
     }
     if (settings.output && argc - first > 1) {
@@ -167,8 +215,10 @@ int bp_cmd_import(int argc, char **argv, struct bp_error *error) {
             snprintf(output, size, "%s.bp", argv[i]);
         result = import_file(argv[i], output, &copies, error);
     }
-    if (result == 0)
-        printf("next: battprof report %s%s\n", copies ? "--by transfer " : "", output);
+    char *next = result ? NULL : bp_hint_report(output, copies ? "--by transfer" : "");
+    if (next)
+        printf("next: %s\n", next);
+    free(next);
     free(output);
     return result ? BP_FAILED : BP_FINE;
 }

@@ -16,6 +16,7 @@
 
 #include "tools/base/memory.h"
 #include "tools/base/runs.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
 #include "tools/model/model.h"
@@ -178,6 +179,12 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
+static void tell_next(unsigned count, const char *out) {
+    char *command = bp_hint_report(out, "--by process");
+    bp_note("copied %u run%s; next:\n%s", count, count == 1 ? "" : "s", command);
+    free(command);
+}
+
 int bp_cmd_merge(int argc, char **argv, struct bp_error *error) {
     struct settings settings = {0};
     unsigned count = 0;
@@ -203,7 +210,6 @@ int bp_cmd_merge(int argc, char **argv, struct bp_error *error) {
     if (bp_error_is_set(error)) /* half of it would be in the way of the next attempt */
         nftw(out, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     else if (!settings.quiet)
-        bp_note("copied %u run%s; next: battprof report --by process %s", count,
-                count == 1 ? "" : "s", out);
+        tell_next(count, out);
     return bp_error_is_set(error) ? BP_FAILED : BP_FINE;
 }

@@ -8,6 +8,8 @@
 #include "tools/analyze/diff/diff.h"
 #include "tools/base/destination.h"
 #include "tools/base/runs.h"
+#include "tools/base/terminal/hint.h"
+#include "tools/command/load.h"
 #include "tools/export/html/html.h"
 #include "tools/render/json/report.h"
 
@@ -104,7 +106,7 @@ int bp_page_write(const char *path, const char *old, const struct bp_report_sett
         return -1;
     int result = -1;
     struct bp_model *model =
-        check_single(path, error) ? NULL : bp_model_new_with(path, rules, &settings->tasks, error);
+        check_single(path, error) ? NULL : bp_load_model(path, rules, &settings->tasks, error);
     json_t *diff = model && old ? compare(old, path, rules, error) : NULL;
     if (model && (diff || !old) && bp_report_check_model(model, settings, error) == 0)
         result = write_model(model, diff, settings, error);
@@ -114,14 +116,19 @@ int bp_page_write(const char *path, const char *old, const struct bp_report_sett
     return result;
 }
 
+static int refuse_text(const char *path, struct bp_error *error) {
+    char *command = bp_hint_report(path, "--json");
+    bp_error_set(error, BP_FAILED, "%s is a page, which holds the JSON report alone:\n%s", path,
+                 command);
+    free(command);
+    return -1;
+}
+
 int bp_page_read(const char *path, const struct bp_report_settings *settings,
                  struct bp_error *error) {
     struct bp_destination destination;
     if (!settings->json)
-        return bp_error_set(error, BP_FAILED,
-                            "%s is a page, which holds the JSON report alone: battprof report "
-                            "--json %s",
-                            path, path);
+        return refuse_text(path, error);
     char *text = bp_html_read(path, error);
     int result = -1;
     if (text && bp_destination_open(&destination, settings->output, stdout, error) == 0) {

@@ -10,7 +10,9 @@
 
 #include "tools/base/destination.h"
 #include "tools/base/memory.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/command/commands.h"
+#include "tools/command/load.h"
 #include "tools/command/page.h"
 #include "tools/command/profile_path.h"
 #include "tools/export/export.h"
@@ -25,6 +27,7 @@
 static bp_option_store store_by;
 static bp_option_store store_levels;
 static bp_option_store store_lines;
+static bp_option_store store_percent;
 static bp_option_store store_positive;
 static bp_option_store store_time;
 
@@ -36,10 +39,13 @@ static const char by_words[] =
 
 static const struct bp_option options[] = {
     {"by", 0, &by_words[1], "what a row of the table is", store_by, SETTING(by)},
+    {"brief", 0, NULL, "where the wall went and what to change first, in 20 lines at most",
+     bp_option_flag, SETTING(brief)},
     {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", store_time,
      SETTING(budget_s)},
     {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
      SETTING(csv)},
+    {"depth", 0, "N", "for --tree: N levels of calls", bp_option_number, SETTING(depth)},
     {"drop-outliers", 0, NULL, "everything without the tasks that stand out", bp_option_flag,
      SETTING(tasks.drop_outliers)},
     {"folded", 0, NULL,
@@ -56,6 +62,9 @@ static const struct bp_option options[] = {
     {"lines", 0, "[FUNCTION]",
      "lines that dominate their functions, or all lines of FUNCTION; * and ?, repeatable",
      store_lines, 0},
+    {"min", 0, "PCT", "for --tree: leave out what has less of the wall (0.1)", store_percent,
+     SETTING(least)},
+    {"no-pager", 0, NULL, "never show it in $PAGER", bp_option_flag, SETTING(no_pager)},
     {"outliers", 0, "K", "tasks beyond the median and K MADs of the logarithm stand out (5)",
      store_positive, SETTING(tasks.outlier_k)},
     {"output", 'o', "FILE", "write to FILE", bp_option_text, SETTING(output)},
@@ -117,6 +126,17 @@ static int store_lines(const struct bp_option *option, const char *value, void *
     return value ? bp_option_list(option, value, &settings->search, error) : 0;
 }
 
+static int store_percent(const struct bp_option *option, const char *value, void *to,
+                         struct bp_error *error) {
+    char *end;
+    double percent = strtod(value, &end);
+    if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+        return bp_error_set(error, BP_USAGE, "--%s: '%s' is no percentage; write 0.5 or 5",
+                            option->name, value);
+    *(double *)to = percent;
+    return 0;
+}
+
 static int store_positive(const struct bp_option *option, const char *value, void *to,
                           struct bp_error *error) {
     char *end;
@@ -155,11 +175,39 @@ static int show_folded(const struct bp_model *model, FILE *out) {
     return result;
 }
 
+static int print(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
+                 FILE *out) {
+    if (settings->save)
+        return bp_report_all(analysis, settings, out);
+    if (settings->brief)
+        return bp_report_brief(analysis, out);
+    return settings->tree ? bp_report_tree(analysis, settings, out)
+                          : bp_report_text(analysis, settings, out);
+}
+
+/* What `run` prints must be on the screen when it ends; a report has a pager. */
+static int show_text(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
+                     FILE *out) {
+    struct bp_pager pager;
+    struct bp_report_settings brief = *settings;
+    brief.brief = true;
+    brief.brief_if_long = false;
+    if (bp_pager_open(&pager, out))
+        return -1;
+    int result = print(analysis, settings, pager.memory);
+    bp_pager_end(&pager);
+    bool instead = settings->brief_if_long && bp_pager_is_long(&pager);
+    if (result == 0 && !instead)
+        result = bp_pager_show(&pager, !settings->no_pager && !settings->brief_if_long);
+    bp_pager_fini(&pager);
+    return instead ? show_text(analysis, &brief, out) : result;
+}
+
 static int show(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                 FILE *out) {
     const struct bp_model *model = analysis->model;
     struct bp_report_settings text = *settings;
-    if (!text.top)
+    if (!text.top && !text.save)
         text.top = DEFAULT_TOP;
     if (settings->json)
         return bp_report_json(analysis, settings, out);
@@ -167,10 +215,7 @@ static int show(const struct bp_analysis *analysis, const struct bp_report_setti
         return bp_report_csv(analysis, settings, out);
     if (settings->folded)
         return show_folded(model, out);
-    if (settings->save)
-        return bp_report_all(analysis, settings, out);
-    return settings->tree ? bp_report_tree(analysis, &text, out)
-                          : bp_report_text(analysis, &text, out);
+    return show_text(analysis, &text, out);
 }
 
 /* "battprof_report_20251231_235959.txt": sorts by time, and no older report is overwritten. */
@@ -188,10 +233,10 @@ static void name_by_time(char *name, size_t size, const struct bp_report_setting
 
 static int report_one(const char *path, const struct bp_report_settings *settings,
                       const struct bp_rules *rules, FILE *out, struct bp_error *error) {
-    struct bp_model *model = bp_model_new_with(path, rules, &settings->tasks, error);
     struct bp_analysis analysis;
     struct bp_destination destination;
     int result = -1;
+    struct bp_model *model = bp_load_model(path, rules, &settings->tasks, error);
     if (!model)
         return -1;
     bp_analysis_init(&analysis, model);
@@ -218,11 +263,9 @@ static int report(const char *path, const struct bp_report_settings *settings, F
     return result;
 }
 
-int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_error *error) {
-    struct bp_report_settings settings;
-    bp_report_defaults(&settings);
-    settings.rules = rules;
-    return report(path, &settings, out, error);
+int bp_report_print(const char *path, const struct bp_report_settings *settings, FILE *out,
+                    struct bp_error *error) {
+    return report(path, settings, out, error);
 }
 
 int bp_cmd_report(int argc, char **argv, struct bp_error *error) {

@@ -6,13 +6,16 @@
  * profile. With --keep-going it runs all the same. Everything goes to stderr: stdout is the
  * target's.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
 #include "tools/command/page.h"
@@ -79,6 +82,24 @@ static int check_rules(struct run *run, struct bp_error *error) {
     return refuse(run, &trouble, "the report uses the built-in rules", error);
 }
 
+/* A page that cannot be written is known now, not after an hour. */
+static int check_page(struct run *run, struct bp_error *error) {
+    const char *path = run->settings.html;
+    const char *name = path ? bp_base_name(path) : "";
+    struct bp_error trouble = {0};
+    if (!path || strcmp(path, "-") == 0)
+        return 0;
+    char *folder =
+        name == path ? bp_copy_text(".") : bp_make_text("%.*s", (int)(name - path), path);
+    if (access(access(path, F_OK) == 0 ? path : folder, W_OK))
+        bp_error_set(&trouble, BP_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    free(folder);
+    if (!bp_error_is_set(&trouble))
+        return 0;
+    run->settings.html = NULL;
+    return refuse(run, &trouble, "there is no page", error);
+}
+
 #define UNPROFILED "the target runs unprofiled"
 
 static int prepare(struct run *run, struct bp_error *error) {
@@ -126,8 +147,8 @@ static void explain_empty(const struct run *run) {
         bp_note("nothing was recorded in %s, as announced", run->directory);
     else
         bp_note("nothing was recorded: no process loaded %s or could write to %s (sudo, env -i and "
-                "containers hide both); battprof doctor tests this machine",
-                bp_library_get(&run->library), run->directory);
+                "containers hide both); what this machine can do:\n%s doctor",
+                bp_library_get(&run->library), run->directory, bp_invoked());
 }
 
 /* A page that cannot be written does not change the target's status. */
@@ -141,8 +162,26 @@ static void write_page(const struct run *run) {
         bp_error_print(&error);
 }
 
-static void report(struct run *run, unsigned running) {
+static void print_report(const struct run *run, const char *directory) {
+    struct bp_report_settings settings;
     struct bp_error error = {0};
+    bp_report_defaults(&settings);
+    settings.rules = run->settings.rules;
+    settings.brief = run->settings.brief;
+    settings.brief_if_long = true;
+    settings.no_pager = true;
+    if (bp_report_print(directory, &settings, stderr, &error))
+        bp_error_print(&error);
+}
+
+static void tell_running(const struct run *run, unsigned running) {
+    char *command = bp_hint_report(run->directory, "");
+    bp_note("%u process%s of the run %s not ended; see them later with:\n%s", running,
+            running == 1 ? "" : "es", running == 1 ? "has" : "have", command);
+    free(command);
+}
+
+static void report(struct run *run, unsigned running) {
     if (bp_output_count(run->directory) <= 0) {
         explain_empty(run);
         return;
@@ -150,12 +189,10 @@ static void report(struct run *run, unsigned running) {
     /* First: whoever reads the report may go away (| head), and this process with it. */
     if (run->settings.html && !run->settings.repeat)
         write_page(run);
-    if (!run->settings.quiet && !run->settings.repeat &&
-        bp_report_print(run->directory, run->settings.rules, stderr, &error))
-        bp_error_print(&error);
+    if (!run->settings.quiet && !run->settings.repeat)
+        print_report(run, run->directory);
     if (running)
-        bp_note("%u process%s of the run %s not ended; see them later with: battprof report %s",
-                running, running == 1 ? "" : "es", running == 1 ? "has" : "have", run->directory);
+        tell_running(run, running);
 }
 
 #define PROGRESS_MS 500
@@ -233,9 +270,8 @@ static int run_all(struct run *run, struct bp_error *error) {
             break;
     }
     run->target.status = run->worst;
-    if (run->profiled && run->settings.repeat && !run->settings.quiet &&
-        bp_report_print(run->output, run->settings.rules, stderr, &trouble))
-        bp_error_print(&trouble);
+    if (run->profiled && run->settings.repeat && !run->settings.quiet)
+        print_report(run, run->output);
     return 0;
 }
 
@@ -246,7 +282,8 @@ static int start(struct run *run, const struct bp_typed *typed, struct bp_error 
     if (bp_run_environment_init(&run->environment, &run->settings, error))
         return -1;
     bp_probe_command(typed->words[0], &run->probe);
-    if (bp_suggest_instead(&run->probe, typed, error) || check_rules(run, error))
+    if (bp_suggest_instead(&run->probe, typed, error) || check_rules(run, error) ||
+        check_page(run, error))
         return -1;
     if (check_program(run)) {
         run->profiled = prepare(run, &trouble) == 0;

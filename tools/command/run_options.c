@@ -51,6 +51,8 @@ static const struct bp_option options[] = {
      bp_option_list, SETTING(generators)},
     {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
      SETTING(progress)},
+    {"brief", 0, NULL, "end with where the wall went and what to change first, in 20 lines at most",
+     bp_option_flag, SETTING(brief)},
     {"html", 0, "FILE", "also write the report as an HTML page", bp_option_text, SETTING(html)},
     {"rate", 0, "N", "sample each thread N times per second of its CPU time (default 200)",
      bp_option_number, SETTING(rate)},

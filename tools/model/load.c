@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
 #include "tools/model/internal.h"
@@ -114,8 +115,8 @@ static int load_whole_directory(struct bp_model *model, struct bp_error *error) 
         result = bp_error_set(error, BP_FAILED, "%s", loader.first_error);
     else if (model->process_count + model->session_count == 0)
         result = bp_error_set(error, BP_FAILED,
-                              "%s: no profile (*.bp) in it; make one: battprof run -- COMMAND",
-                              model->run.path);
+                              "%s: no profile (*.bp) in it; how to make one:\n%s help run",
+                              model->run.path, bp_invoked());
     free(loader.first_error);
     return result;
 }
@@ -148,10 +149,10 @@ int bp_model_load(struct bp_model *model, struct bp_error *error) {
     struct stat status;
     struct bp_read_error why;
     if (stat(model->run.path, &status))
-        return bp_error_set(error, BP_FAILED, "%s: %s%s", model->run.path, strerror(errno),
-                            errno == ENOENT ? "; battprof run -o DIR -- COMMAND makes a profile, "
-                                              "battprof report without a name finds the last one"
-                                            : "");
+        return bp_error_set(error, BP_FAILED, "%s: %s%s%s%s", model->run.path, strerror(errno),
+                            errno == ENOENT ? "; how to make a profile:\n" : "",
+                            errno == ENOENT ? bp_invoked() : "",
+                            errno == ENOENT ? " help run" : "");
     if (S_ISDIR(status.st_mode)) {
         if (load_whole_directory(model, error))
             return -1;

@@ -19,6 +19,11 @@ struct bp_report_settings {
     bool csv;
     bool folded; /* stacks for flame graphs */
     bool tree;
+    unsigned depth;     /* levels of the tree; 0: all */
+    double least;       /* of the wall, in per cent: rows of the tree; negative: not said */
+    bool brief;         /* the split and the first advice */
+    bool brief_if_long; /* the same on a terminal that the report does not fit */
+    bool no_pager;
     bool save;          /* all tables as text, in a file with the time in its name */
     const char *output; /* file; NULL: stdout */
     const char *html;   /* the file of a page; NULL: none */
@@ -36,9 +41,9 @@ struct bp_report_settings {
     double budget_s;       /* what fits into it; 0: none */
 };
 
-/* The text report of a file or directory, for `battprof run`; `rules` NULL: the built-in ones. 0,
- * or -1 with the error set. */
-int bp_report_print(const char *path, const char *rules, FILE *out, struct bp_error *error);
+/* The text report of a file or directory, for `battprof run`. 0, or -1 with the error set. */
+int bp_report_print(const char *path, const struct bp_report_settings *settings, FILE *out,
+                    struct bp_error *error);
 
 /* The overview, unlimited by anything that was asked for. */
 void bp_report_defaults(struct bp_report_settings *settings);
@@ -51,6 +56,7 @@ int bp_report_check_model(const struct bp_model *model, const struct bp_report_s
 
 int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                    FILE *out);
+int bp_report_brief(const struct bp_analysis *analysis, FILE *out);
 int bp_report_tree(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                    FILE *out);
 int bp_report_json(const struct bp_analysis *analysis, const struct bp_report_settings *settings,

@@ -30,6 +30,7 @@ struct bp_run_settings {
     const char *cuda;
     bool check_transfers;
     const char *rules;
+    bool brief;
     bool quiet;
     bool keep_going; /* unprofiled, if profiling is impossible */
     unsigned repeat; /* 0: once, and no series */

@@ -48,7 +48,7 @@ class Doctor(CommandTest):
         self.assertIn("ok task libbatt.so:run_sample(1) run_sample of libbatt.so is called", out)
         self.assertIn("!! task frame_dummy frame_dummy of", out)
         self.assertIn("is not exported: its calls cannot be seen", out)
-        self.assertIn("Next: battprof run -- %s -c 1" % run_batt, out)
+        self.assertIn("Next: %s run -- %s -c 1" % (CMD, run_batt), out)
         self.assertIn("main of battprof is not exported", self.examine("--task", "main", "--", CMD))
         self.assertIn("-- task nosuch no function nosuch in the program", out)
 

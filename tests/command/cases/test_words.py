@@ -146,13 +146,13 @@ class Words(CommandTest):
         self.assertEqual(result.err, "")
 
     def test_nothing_to_compare_or_show(self):
-        self.assertIn("make two runs", self.battprof("diff").err)
+        self.assertIn("run the program twice", self.battprof("diff").err)
         self.battprof("run", "-q", "true")
         result = self.battprof("diff")
         self.assertEqual(result.status, 1)
-        self.assert_one_sentence(result, "only one run", "battprof run -- COMMAND")
+        self.assert_one_sentence(result, "only one run", "battprof run -- true")
         result = self.battprof("report", "nope")
-        self.assert_one_sentence(result, "nope: No such file", "battprof run")
+        self.assert_one_sentence(result, "nope: No such file", "battprof help run")
 
     def test_no_stand_in_device(self):
         """The command without its libraries: another status than any that the target could have."""

@@ -247,7 +247,10 @@ class Pages(CommandTest):
         result = self.battprof("run", "-q", "--html", "run.html", "--", "sh", "-c", "exit 3")
         self.assertEqual(result.status, 3, result)
         self.check_harmless(Page(os.path.join(self.directory, "run.html")))
-        result = self.battprof("run", "-q", "--html", "no/such/run.html", "--", "sh", "-c", "exit 3")
+        words = ["--html", "no/such/run.html", "--", "sh", "-c", "exit 3"]
+        result = self.battprof("run", "-q", *words)
+        self.assertEqual(result.status, 125, result)
+        result = self.battprof("run", "-q", "--keep-going", *words)
         self.assertEqual(result.status, 3, result)
         self.assertIn("no/such/run.html", result.err)
 

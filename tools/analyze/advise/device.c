@@ -71,7 +71,7 @@ static void advise_idle(struct bp_analysis *analysis, const struct bp_model_devi
                                   BP_SHARE(wall_s - device->busy_s, wall_s),
                                   start_s > 0 ? " after the start of CUDA" : ""),
                      bp_make_text("larger batches or more streams would use it%s",
-                                  has_dsl(model) ? ": battprof report --by candidate" : ""));
+                                  has_dsl(model) ? " (--by candidate)" : ""));
 }
 
 void bp_advise_idle_device(struct bp_analysis *analysis) {

@@ -121,8 +121,7 @@ static void warn_samples(struct bp_analysis *analysis) {
                                          model->samples.count == 1 ? "" : "s")
                           : bp_make_text("no samples"),
                       bp_make_text("samples show which functions took the %s of the framework, "
-                                   "imports included; run longer, or with a higher --rate "
-                                   "(battprof doctor says how many a second the machine gives)",
+                                   "imports included; run longer, or with a higher --rate",
                                    bp_sentence_time(model->thread_time.running_s, time)));
 }
 

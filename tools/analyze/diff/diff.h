@@ -140,6 +140,7 @@ struct bp_diff {
 };
 
 struct bp_diff_settings {
+    bool no_pager;
     const char *rules;
     const char *by;     /* the table for CSV; NULL: the differences */
     const char *output; /* file; NULL: stdout */

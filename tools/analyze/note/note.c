@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/analyze/advise/advise.h"
+#include "tools/base/invoked.h"
 #include "tools/base/page.h"
 #include "tools/base/text.h"
 
@@ -61,8 +62,10 @@ static void note_empty(struct bp_analysis *analysis) {
     if (called || model->run.imported)
         return;
     if (model->process_count == 0) {
-        bp_analysis_note(analysis, "no process of this run loaded battprof; a static or setuid "
-                                   "program cannot be profiled: battprof doctor explains");
+        bp_analysis_note(analysis,
+                         "no process of this run loaded battprof; a static or setuid program "
+                         "cannot be profiled; what this machine can do:\n%s doctor",
+                         bp_invoked());
         return;
     }
     if (model->coverage_count) {
@@ -74,7 +77,8 @@ static void note_empty(struct bp_analysis *analysis) {
     }
     const char *hooks = model->processes[0].profile->header.hooks;
     char *libraries = list_libraries(model->processes[0].profile);
-    bp_analysis_note(analysis, "no library matching %s was loaded; loaded were %s; use --hook GLOB",
+    bp_analysis_note(analysis,
+                     "no library matching %s was loaded; loaded were %s; --dsl says what is yours",
                      hooks[0] ? hooks : "libdsl*", libraries);
     free(libraries);
 }

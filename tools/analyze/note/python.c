@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/analyze/again.h"
 #include "tools/analyze/note/note.h"
 #include "tools/base/keys.h"
 #include "tools/base/memory.h"
@@ -67,7 +68,8 @@ static char *propose(const struct bp_model *model) {
     for (uint32_t i = 0; i < count && i < MOST_MODULES; i++) {
         if (modules[i].s < SMALLEST_PART * sum_s || !(modules[i].s > 0))
             break;
-        bp_text_add(&text, " --python %s", modules[i].name);
+        bp_text_add(&text, " --python %s",
+                    strpbrk(modules[i].name, " ,") ? "__main__" : modules[i].name);
     }
     free(modules);
     return bp_text_take(&text);
@@ -87,12 +89,14 @@ bool bp_notes_python(struct bp_analysis *analysis) {
         strcmp(wanted, "none") == 0)
         return false;
     char *options = propose(model);
+    char *again = bp_again_sentence(model, options[0] ? options + 1 : "--python-all");
     bp_analysis_note(analysis,
                      "nothing is DSL: no function of a Python module %s was called (a module's own "
-                     "code is none); to measure %s: battprof run%s -- %s",
+                     "code is none); to measure %s%s",
                      *wanted ? wanted : "dsl",
-                     options[0] ? "where most of the program's own time was" : "another module",
-                     options[0] ? options : " --python GLOB", bp_model_again(model));
+                     options[0] ? "where most of the program's own time was" : "every function",
+                     again);
+    free(again);
     free(options);
     return true;
 }

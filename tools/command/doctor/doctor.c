@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/base/build_id.h"
+#include "tools/base/invoked.h"
 #include "tools/base/text.h"
 #include "tools/base/wrap.h"
 #include "tools/command/commands.h"
@@ -163,8 +164,8 @@ static int examine_variables(void) {
 
 static void print_next(int bad, char **command) {
     char *text = bp_quote_words(command);
-    printf("\nProfiling works%s. Next: battprof run -- %s\n",
-           bad ? ", apart from what is marked !!" : "", *text ? text : "COMMAND");
+    printf("\nProfiling works%s. Next: %s %s%s\n", bad ? ", apart from what is marked !!" : "",
+           bp_invoked(), *text ? "run -- " : "help run", text);
     free(text);
 }
 
@@ -186,8 +187,7 @@ int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
     if (fatal)
         printf("\nProfiling cannot work here until what is marked !! is fixed.\n");
     else if (of_command < 0)
-        printf(
-            "\nProfiling works here, but not of this program. Next: battprof doctor -- COMMAND\n");
+        printf("\nProfiling works here, but not of this program.\n");
     else
         print_next(bad + of_command, argv + first);
     return fatal ? BP_FAILED : BP_FINE;

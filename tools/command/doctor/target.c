@@ -207,7 +207,7 @@ void bp_doctor_output(struct bp_finding *finding) {
                        "this directory (%s, %.0f MB free) cannot hold a profile: "
                        "%s",
                        name, megabytes, strerror(failed));
-        bp_finding_cure(finding, "run elsewhere or use: battprof run -o DIR");
+        bp_finding_cure(finding, "run elsewhere, or with -o and a directory that has room");
         return;
     }
     bp_finding_set(finding, megabytes < 100 ? BP_BAD : BP_GOOD,

@@ -64,6 +64,7 @@ def _command_environment():
     """What the command itself runs with: it is not part of what is measured."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("BATTPROF_")}
     env["BATTPROF"] = "off"
+    env["BATTPROF_CELL"] = "1"
     env.pop("LD_PRELOAD", None)
     return env
 

@@ -10,7 +10,7 @@
 #define ROWS 100
 
 void bp_report_defaults(struct bp_report_settings *settings) {
-    *settings = (struct bp_report_settings){.levels = BP_DEFAULT_LEVELS};
+    *settings = (struct bp_report_settings){.levels = BP_DEFAULT_LEVELS, .least = -1};
 }
 
 int bp_report_all(const struct bp_analysis *analysis, const struct bp_report_settings *settings,

@@ -165,6 +165,13 @@ int bp_report_check(const struct bp_report_settings *settings, int operands,
     if (settings->tree && settings->save)
         return bp_error_set(error, BP_USAGE,
                             "report: --save writes all tables, and --tree none; give -o FILE");
+    if ((settings->depth || settings->least >= 0) && !settings->tree)
+        return bp_error_set(error, BP_USAGE, "report: --%s goes with --tree",
+                            settings->depth ? "depth" : "min");
+    if (settings->brief && (settings->json || settings->csv || settings->folded || settings->html ||
+                            settings->tree || settings->save || settings->lines ||
+                            settings->search.count || settings->by != BP_BY_OVERVIEW))
+        return bp_error_set(error, BP_USAGE, "report: --brief is a report of its own");
     if (settings->grows.count && !settings->scale && !(settings->budget_s > 0))
         return bp_error_set(error, BP_USAGE, "report: --grows goes with --scale or --budget");
     return check_csv(settings, error) ? -1 : check_uses(settings, error);

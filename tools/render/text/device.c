@@ -66,7 +66,7 @@ static void print_device(const struct bp_page *page, const char *dot, const stru
     add_device(&name, model, device);
     add_use(&use, dot, model, device);
     int columns = bp_page_columns(bp_text_get(&name)) + 3 + bp_page_columns(bp_text_get(&use));
-    fprintf(page->out, "%s%s%s\n", bp_text_get(&name), columns <= BP_PAGE_WIDTH ? dot : "\n  ",
+    fprintf(page->out, "%s%s%s\n", bp_text_get(&name), columns <= page->width ? dot : "\n  ",
             bp_text_get(&use));
     bp_text_fini(&name);
     bp_text_fini(&use);
@@ -285,7 +285,7 @@ static void print_legend(const struct bp_page *page, const struct row *rows, uin
 
 /* "dsl.upload: cudaMemcpy, pageable memory, sync": the name only if the row has not all of it. */
 static void add_copies(struct bp_text *text, const struct bp_model *model, const struct row *row,
-                       const char *label) {
+                       const char *label, int extra) {
     const char *parts[] = {
         row->calls_differ                 ? "several calls"
         : row->sum.call == BP_NO_FUNCTION ? ""
@@ -293,7 +293,7 @@ static void add_copies(struct bp_text *text, const struct bp_model *model, const
         row->sum.direction <= BP_D2H ? row->memory : "",
         describe_blocking(model, row),
     };
-    bool cut = bp_page_columns(label) > LABEL_WIDTH;
+    bool cut = bp_page_columns(label) > LABEL_WIDTH + extra;
     const char *before = cut ? ": " : "";
     bp_text_add(text, "%s", cut ? label : "");
     for (int i = 0; i < 3; i++)
@@ -306,7 +306,7 @@ static void add_copies(struct bp_text *text, const struct bp_model *model, const
 static void print_details(const struct bp_page *page, const struct bp_model *model,
                           const struct row *row, const char *label) {
     struct bp_text text = {0};
-    add_copies(&text, model, row, label);
+    add_copies(&text, model, row, label, bp_columns_extra(page));
     bool named = text.length > 0;
     add_calls(&text, page, &row->sum);
     add_time(&text, page, row);

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/analyze/again.h"
 #include "tools/analyze/diff/diff.h"
 #include "tools/base/columns.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 
 /* Share of the wall in which others had the CPU; more is worth a sentence. */
@@ -204,7 +206,7 @@ static void print_sum(const struct bp_page *page, const char *name, const struct
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
     const struct bp_column columns[] = {
-        BP_LABEL(2 + name_width(page)),
+        BP_LABEL(2 + name_width(page) - bp_columns_extra(page)),
         BP_COLUMN("OLD", 10, bp_cell_time, struct bp_diff_row, old_s),
         BP_COLUMN("NEW", 10, bp_cell_time, struct bp_diff_row, new_s),
         BP_HEAD("change", 10),
@@ -289,18 +291,16 @@ static void print_spread(const struct bp_page *page, const struct bp_diff *diff)
 /* A line of its own holds the command, to be pasted. */
 static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
     double half = log(diff->wall.high / diff->wall.low) / 2;
-    const char *again = bp_model_again(diff->runs[diff->old_side.count].model);
-    fputc('\n', page->out);
-    if (diff->run_count > 2 || half <= BP_DIFF_WIDE || diff->wall.old_s == diff->wall.new_s)
-        fprintf(page->out, "next: battprof report %s\n", diff->new_side.path);
-    else if (strcmp(again, "COMMAND") == 0)
-        fprintf(page->out, "next: both again with battprof run --repeat 5, for a narrower "
-                           "interval\n");
-    else
-        fprintf(page->out,
-                "next: battprof run --repeat 5 -- %s\n"
-                "      for OLD and NEW each: it narrows the interval\n",
-                again);
+    bool wide = diff->run_count <= 2 && half > BP_DIFF_WIDE && diff->wall.old_s != diff->wall.new_s;
+    char *again = wide ? bp_again_run(diff->runs[diff->old_side.count].model, "--repeat 5") : NULL;
+    char *command = again ? again : bp_hint_report(diff->new_side.path, "");
+    fputs("\nnext: ", page->out);
+    bp_page_command(page, command, 6, 6);
+    free(command);
+    if (again)
+        fputs("      for OLD and NEW each: it narrows the interval\n", page->out);
+    else if (wide)
+        bp_page_wrap(page, "      --repeat 5 for OLD and NEW each narrows the interval", 6);
 }
 
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
@@ -309,7 +309,6 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
     char new_date[48];
     unsigned top = settings->top ? settings->top : DEFAULT_TOP;
     bp_page_init(&page, out);
-    bp_page_fit(&page);
     dates(diff, old_date, new_date);
     print_side(&page, "OLD", &diff->old_side, diff->runs, diff->wall.old_s, old_date);
     print_side(&page, "NEW", &diff->new_side, diff->runs + diff->old_side.count, diff->wall.new_s,

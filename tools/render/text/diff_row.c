@@ -155,7 +155,7 @@ void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff, b
     uint32_t shown = 0;
     uint32_t quiet = 0;
     const struct bp_column columns[] = {
-        BP_LABEL(2 + name_width(page)),
+        BP_LABEL(2 + name_width(page) - bp_columns_extra(page)),
         {"OLD", time_width(page), cell_old, 0},
         {"NEW", time_width(page), cell_new, 0},
         BP_HEAD("change", 10),

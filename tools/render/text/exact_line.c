@@ -60,8 +60,8 @@ static void print_line(const struct bp_page *page, const struct bp_exact_line *l
     snprintf(number, sizeof(number), "%8u", line->line);
     bp_columns_begin(page, columns, number, "", line);
     fputs("  ", page->out);
-    if (source && bp_page_columns(source) > page->room - LEFT)
-        bp_page_left(page, source, page->room - LEFT);
+    if (source && bp_page_columns(source) > page->width - LEFT)
+        bp_page_left(page, source, page->width - LEFT);
     else if (source)
         fputs(source, page->out);
     fputc('\n', page->out);
@@ -82,7 +82,7 @@ static void say_doubt(const struct bp_page *page, const struct bp_exact_line *li
              "  counting took much of the short lines, and is taken out: line %u may be off by "
              "about %s",
              worst->line, BP_TIME(page, worst->error_s));
-    bp_report_wrap_detail(page, text, 4);
+    bp_page_wrap(page, text, 4);
 }
 
 void bp_report_exact_function(const struct bp_page *page, const struct bp_model *model,
@@ -113,7 +113,7 @@ void bp_report_exact_lines(const struct bp_page *page, const struct bp_model *mo
         printed += lines;
     }
     if (i < count)
-        fprintf(page->out, "  and the lines of %u more function%s: --lines FUNCTION\n", count - i,
-                count - i == 1 ? "" : "s");
+        bp_page_say(page, 4, "  and the lines of %u more function%s: --lines %s", count - i,
+                    count - i == 1 ? "" : "s", model->functions[list[i].function].full_name);
     free(list);
 }

@@ -111,8 +111,13 @@ static void print_detail(const struct bp_page *page, const char *label, double s
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == ' ')
         length--;
+    int width = LABEL - 2 + bp_columns_extra(page);
+    if (bp_page_columns(label) > width && page->width < BP_PAGE_WIDTH) {
+        fprintf(page->out, "    %s\n", label);
+        label = "";
+    }
     fputs("    ", page->out);
-    bp_page_left(page, label, LABEL - 2);
+    bp_page_left(page, label, width);
     fprintf(page->out, "%.*s\n", (int)length, text);
 }
 
@@ -235,7 +240,7 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
     struct bp_text text = {0};
     add_function(&text, function);
     add_calls(&text, function, function->calls);
-    if (bp_page_columns(bp_text_get(&text)) > LABEL - 2) {
+    if (bp_page_columns(bp_text_get(&text)) > LABEL - 2 + bp_columns_extra(page)) {
         bp_text_set(&text, "%s", function->label);
         add_calls(&text, function, function->calls);
     }

@@ -108,6 +108,7 @@ void bp_report_functions(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings) {
     print_functions(page, model, settings, true);
     print_functions(page, model, settings, false);
+    bp_report_sampled_functions(page, model, settings);
     if (settings->search.count)
         bp_report_misses(page, model, settings);
     else

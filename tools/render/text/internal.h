@@ -10,8 +10,11 @@
 #include "tools/render/report.h"
 
 void bp_report_headline(const struct bp_page *page, const struct bp_model *model);
+void bp_report_categories(const struct bp_page *page, const struct bp_model *model);
 void bp_report_notes(const struct bp_page *page, const struct bp_analysis *analysis);
 
+/* "next: " and the command, which it frees. */
+void bp_report_next_command(const struct bp_page *page, char *command);
 void bp_report_next(const struct bp_page *page, const struct bp_model *model,
                     const struct bp_report_settings *settings);
 
@@ -60,6 +63,10 @@ void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *mod
 /* "python3", or "dash, before exec": new programs change the name of their thread. A new text. */
 char *bp_report_thread_name(const struct bp_model *model, const struct bp_model_thread *thread);
 
+/* propose.c: what is missing, and the run that would have it: "--task" or "--phase". */
+void bp_report_propose(const struct bp_page *page, const struct bp_model *model, const char *what,
+                       const char *option);
+
 /* open.c: tasks that did not end, and the calls that threads were in. */
 void bp_report_unfinished(const struct bp_page *page, const struct bp_model *model);
 void bp_report_in_flight(const struct bp_page *page, const struct bp_model *model);
@@ -71,9 +78,6 @@ void bp_report_task_search(const struct bp_page *page, const struct bp_model *mo
 /* function.c: all that is known of each function. */
 void bp_report_functions(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
-
-/* line.c: a row of text below a line of the table, as wide as that. */
-void bp_report_wrap_detail(const struct bp_page *page, const char *text, int indent);
 
 /* exact_line.c: of one function, and of those with most time. */
 void bp_report_exact_function(const struct bp_page *page, const struct bp_model *model,
@@ -120,6 +124,21 @@ void bp_report_lines(const struct bp_page *page, const struct bp_model *model,
 /* Some line dominates its function. */
 bool bp_report_has_lines(const struct bp_model *model);
 
+/* All lines of one function, exact or sampled; nothing where none is known. */
+void bp_report_lines_of(const struct bp_page *page, const struct bp_model *model, uint32_t number);
+
+/* stacks.c: nothing where the run was not sampled. */
+void bp_report_stack_tree(const struct bp_page *page, const struct bp_model *model,
+                          const struct bp_report_settings *settings);
+
+/* opened.c: all that is known of one function. */
+void bp_report_open_function(const struct bp_page *page, const struct bp_model *model,
+                             uint32_t number);
+
+/* sampled.c */
+void bp_report_sampled_functions(const struct bp_page *page, const struct bp_model *model,
+                                 const struct bp_report_settings *settings);
+
 /* below.c: nothing where there is none. */
 void bp_report_below_dsl(const struct bp_page *page, const struct bp_model *model);
 
@@ -159,7 +178,10 @@ void bp_report_by_kernel(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_report_settings *settings);
 /* role.c: roles, ranks and machines, where there are several. */
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
-/* advice.c */
+/* advice.c. Warnings are about the measurement, and stand before what to change. */
+bool bp_advice_is_warning(const struct bp_advice *advice);
+/* "up to 200 ms: dsl_objects takes 40.0 % of the wall", and why. */
+void bp_report_one_advice(const struct bp_page *page, const struct bp_advice *advice, bool why);
 void bp_report_advice(const struct bp_page *page, const struct bp_analysis *analysis,
                       const struct bp_report_settings *settings);
 

@@ -68,7 +68,7 @@ void bp_report_kernels(const struct bp_page *page, const struct bp_model *model)
 
 static void print_kernel(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_model_kernel *kernel) {
-    bool cut = bp_page_columns(name_of(kernel)) > columns[0].width - 2;
+    bool cut = bp_page_columns(name_of(kernel)) > columns[0].width + bp_columns_extra(page) - 2;
     bp_columns_row(page, columns, "  ", name_of(kernel), kernel);
     bp_page_say(page, 8, "      %s%slaunched by %s%s", cut ? name_of(kernel) : "", cut ? "; " : "",
                 launcher(model, kernel), kernel->dsl ? ", for the DSL" : "");

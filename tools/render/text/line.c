@@ -50,13 +50,6 @@ static void add_words(struct bp_text *text, const struct bp_model *model,
     }
 }
 
-/* As wide as the table that it belongs to. */
-void bp_report_wrap_detail(const struct bp_page *page, const char *text, int indent) {
-    struct bp_page table = *page;
-    bp_page_fit(&table);
-    bp_page_wrap(&table, text, indent);
-}
-
 static bool dominates(const struct bp_model *model, const struct bp_function_lines *of,
                       const struct bp_source_line *line) {
     return line->self_samples >= LEAST_SAMPLES && line->self_s >= LEAST_OF_FUNCTION * of->self_s &&
@@ -77,7 +70,7 @@ static void overview_line(const struct bp_page *page, const struct bp_model *mod
     char *label = label_of(model, line, 0);
     char share[32];
     fputs("    ", page->out);
-    bp_page_left(page, label, column - 4);
+    bp_page_left(page, label, column - 4 + bp_columns_extra(page));
     snprintf(share, sizeof(share), "%.0f %% of it", 100 * line->self_s / whole);
     fputs(BP_ESTIMATE(page, line->self_s, line->self_error_s), page->out);
     bp_page_right(page, share, 11);
@@ -113,7 +106,7 @@ static int compare_source(const void *a, const void *b) {
 static void print_detail(const struct bp_page *page, struct bp_text *text, int indent) {
     char *line = bp_make_text("%*s%s", indent, "", bp_text_get(text));
     if (text->length)
-        bp_report_wrap_detail(page, line, indent);
+        bp_page_wrap(page, line, indent);
     free(line);
     bp_text_fini(text);
 }
@@ -145,7 +138,7 @@ static const char *cell_share(const struct bp_page *page, const void *value, cha
 static void print_times(const struct bp_page *page, const char *mark, const char *label,
                         const struct bp_source_line *line) {
     const struct bp_column columns[] = {
-        BP_LABEL(page->room - RIGHT),
+        BP_LABEL(BP_PAGE_WIDTH - RIGHT),
         {"", BP_PAGE_ESTIMATE, cell_self, 0},
         BP_COLUMN("", 9, cell_share, struct bp_source_line, self_s),
         BP_COLUMN("", 10, bp_cell_time, struct bp_source_line, total_s),
@@ -173,7 +166,7 @@ static void print_function(const struct bp_page *page, const struct bp_model *mo
     struct bp_text words = {0};
     bool exact = bp_function_used(function);
     char *label = bp_make_text("%s%s", exact ? "" : "~ ", function->label);
-    bp_page_left(page, label, page->room - RIGHT);
+    bp_page_left(page, label, BP_PAGE_WIDTH - RIGHT + bp_columns_extra(page));
     bp_page_right(page, BP_TIME(page, exact ? function->self_s : of->self_s), BP_PAGE_VALUE);
     bp_page_right(page, BP_TIME(page, exact ? function->total_s : of->total_s),
                   RIGHT - BP_PAGE_VALUE);
@@ -224,21 +217,29 @@ bool bp_report_has_lines(const struct bp_model *model) {
     return false;
 }
 
+/* Why there is nothing, and for a run without lines that stand out which function has most. */
 static void say_none(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
     struct bp_text text = {0};
     bool named = settings->search.count > 0;
+    uint32_t count;
+    uint32_t *order = bp_report_line_order(model, settings, &count);
     bp_text_add(&text, "no line");
     for (size_t i = 0; i < settings->search.count; i++)
         bp_text_add(&text, "%s'%s'", i ? ", " : " of ", settings->search.word[i]);
-    bp_text_add(&text, "%s: %s", named ? "" : " takes a part that stands out",
-                !model->samples.on ? "the run was not sampled"
-                : named ? "samples found no function of that name, or it has no line table "
-                          "(compile with -g)"
-                        : "--lines FUNCTION has all lines of a function");
+    bp_text_add(&text, "%s", named ? "" : " takes a part that stands out");
+    if (!model->samples.on)
+        bp_text_add(&text, ": the run was not sampled");
+    else if (named)
+        bp_text_add(&text, ": samples found no function of that name, or it has no line table "
+                           "(compile with -g)");
+    else if (count)
+        bp_text_add(&text, ": --lines %s has all of one function",
+                    model->functions[order[0]].full_name);
     fputc('\n', page->out);
     bp_page_wrap(page, bp_text_get(&text), 2);
     bp_text_fini(&text);
+    free(order);
 }
 
 static bool is_exact(const struct bp_model *model, uint32_t number) {
@@ -259,13 +260,22 @@ static uint32_t print_exact(const struct bp_page *page, const struct bp_model *m
 
 static void print_title(const struct bp_page *page) {
     const struct bp_column columns[] = {
-        BP_LABEL(page->room - RIGHT),
+        BP_LABEL(BP_PAGE_WIDTH - RIGHT),
         BP_HEAD("self", BP_PAGE_VALUE),
         BP_HEAD("of it", 9 + BP_PAGE_ESTIMATE - BP_PAGE_VALUE),
         BP_HEAD("total", 10),
         BP_LAST_COLUMN,
     };
     bp_columns_title(page, "Lines", columns);
+}
+
+void bp_report_lines_of(const struct bp_page *page, const struct bp_model *model, uint32_t number) {
+    if (is_exact(model, number)) {
+        bp_report_exact_function(page, model, number);
+    } else if (bp_model_lines(model, number)->count) {
+        print_title(page);
+        print_lines(page, model, number, true);
+    }
 }
 
 void bp_report_lines(const struct bp_page *page, const struct bp_model *model,

@@ -2,6 +2,11 @@
  *
  * The last line of a report: the one command that is worth more than another look at this one.
  */
+#include <stdlib.h>
+
+#include "tools/analyze/again.h"
+#include "tools/base/invoked.h"
+#include "tools/base/terminal/hint.h"
 #include "tools/render/text/internal.h"
 
 static const char *choose(const struct bp_model *model, const struct bp_report_settings *settings) {
@@ -26,14 +31,26 @@ static bool asks_contents(const struct bp_model *model, const struct bp_report_s
            !bp_model_is_hashed(model);
 }
 
+void bp_report_next_command(const struct bp_page *page, char *command) {
+    fputs("\nnext: ", page->out);
+    bp_page_command(page, command, 6, 6);
+    free(command);
+}
+
+/* A new text. */
+static char *make_next(const struct bp_model *model, const struct bp_report_settings *settings) {
+    const char *option = choose(model, settings);
+    char *contents =
+        asks_contents(model, settings) ? bp_again_run(model, "--check-transfers") : NULL;
+    if (contents)
+        return contents;
+    return option ? bp_hint_report(model->run.path, option)
+                  : bp_make_text("%s doctor", bp_invoked());
+}
+
 void bp_report_next(const struct bp_page *page, const struct bp_model *model,
                     const struct bp_report_settings *settings) {
-    const char *option = choose(model, settings);
+    bp_report_next_command(page, make_next(model, settings));
     if (asks_contents(model, settings))
-        fputs("\nnext: battprof run --check-transfers -- COMMAND, to find what is copied twice\n",
-              page->out);
-    else if (option)
-        fprintf(page->out, "\nnext: battprof report %s %s\n", option, model->run.path);
-    else
-        fprintf(page->out, "\nnext: battprof doctor\n");
+        fputs("      finds what is copied twice\n", page->out);
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/analyze/again.h"
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/render/text/internal.h"
 
@@ -37,10 +39,10 @@ static void print_status(const struct bp_page *page, const struct bp_model *mode
 void bp_report_headline(const struct bp_page *page, const struct bp_model *model) {
     const char *dot = page->utf8 ? " · " : ", ";
     const char *command = model->run.command[0] ? model->run.command : model->run.path;
-    if (bp_page_columns(command) <= BP_PAGE_WIDTH)
+    if (bp_page_columns(command) <= page->width)
         bp_page_heading(page, command);
     else
-        bp_page_left(page, command, BP_PAGE_WIDTH);
+        bp_page_left(page, command, page->width);
     fprintf(page->out, "\nwall %s%s%u process%s, ", BP_TIME(page, model->wall.total_s), dot,
             model->pid_count, model->pid_count == 1 ? "" : "es");
     fprintf(page->out, "%s thread%s%s", BP_COUNT(model->lived_count), plural(model->lived_count),
@@ -55,7 +57,8 @@ static void print_bar(const struct bp_page *page, const struct bp_model *model, 
                       double s, int colour) {
     fputs("  ", page->out);
     bp_page_left(page, name, 11);
-    bp_page_bar(page, model->wall.total_s > 0 ? s / model->wall.total_s : 0, BAR, colour);
+    bp_page_bar(page, model->wall.total_s > 0 ? s / model->wall.total_s : 0,
+                BAR + bp_columns_extra(page), colour);
     bp_page_right(page, BP_SHARE(s, model->wall.total_s), 10);
     bp_page_right(page, BP_TIME(page, s), 11);
 }
@@ -78,7 +81,7 @@ static void print_overhead(const struct bp_page *page, const struct bp_model *mo
     fputc('\n', page->out);
 }
 
-static void print_categories(const struct bp_page *page, const struct bp_model *model) {
+void bp_report_categories(const struct bp_page *page, const struct bp_model *model) {
     print_category(page, model, "DSL", model->wall.category_s[BP_DSL], 32);
     print_category(page, model, "framework", model->wall.category_s[BP_FRAMEWORK], 33);
     print_category(page, model, "transfer", model->wall.category_s[BP_TRANSFER], 35);
@@ -174,6 +177,14 @@ static bool advises(const struct bp_model *model, const struct bp_report_setting
            settings->search.count == 0 && !settings->lines;
 }
 
+/* Where there may be more room than in the place that had too little. */
+static void print_elsewhere(const struct bp_page *page, const struct bp_model *model) {
+    const char *here = model->run.path;
+    bool temporary = strncmp(here, "/tmp/", 5) == 0;
+    char *command = bp_again_run(model, temporary ? "-o ~/battprof.out" : "-o /tmp/battprof.out");
+    bp_report_next_command(page, command ? command : bp_make_text("%s doctor", bp_invoked()));
+}
+
 int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_settings *settings,
                    FILE *out) {
     const struct bp_model *model = analysis->model;
@@ -183,10 +194,10 @@ int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_se
     bp_report_headline(&page, model);
     if (bp_model_lost(model)) {
         bp_page_wrap(&page, analysis->notes[0], 0);
-        fprintf(out, "\nnext: battprof run -o DIR -- COMMAND\n");
+        print_elsewhere(&page, model);
         return 0;
     }
-    print_categories(&page, model);
+    bp_report_categories(&page, model);
     print_view(&page, model, settings);
     if (advises(model, settings))
         bp_report_advice(&page, analysis, settings);

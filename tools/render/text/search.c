@@ -10,6 +10,8 @@
 #include "tools/base/memory.h"
 #include "tools/render/text/internal.h"
 
+#define MOST_OPENED 3
+
 bool bp_report_matches(const char *pattern, const char *name) {
     bool glob = strpbrk(pattern, "*?[");
     return glob ? fnmatch(pattern, name, FNM_CASEFOLD) == 0 : strcasestr(name, pattern) != NULL;
@@ -123,6 +125,24 @@ void bp_report_misses(const struct bp_page *page, const struct bp_model *model,
     free(order);
 }
 
+/* More are a list, and each of them a search of its own. */
+static void open_functions(const struct bp_page *page, const struct bp_model *model,
+                           const struct bp_report_settings *settings) {
+    uint32_t found[MOST_OPENED];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        if (!bp_report_wanted(settings, function) ||
+            (!bp_function_used(function) && !function->on_stacks))
+            continue;
+        if (count < MOST_OPENED)
+            found[count] = i;
+        count++;
+    }
+    for (uint32_t i = 0; count <= MOST_OPENED && i < count; i++)
+        bp_report_open_function(page, model, found[i]);
+}
+
 void bp_report_search(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     uint32_t count;
@@ -143,4 +163,5 @@ void bp_report_search(const struct bp_page *page, const struct bp_model *model,
     bp_columns_more(page, "  ", shown, settings->top);
     free(order);
     bp_report_misses(page, model, settings);
+    open_functions(page, model, settings);
 }

@@ -15,6 +15,8 @@
 #include "tools/base/json.h"
 #include "tools/base/memory.h"
 #include "tools/base/statistics.h"
+#include "tools/base/terminal/hint.h"
+#include "tools/base/terminal/pager.h"
 #include "tools/render/json/report.h"
 #include "tools/render/text/internal.h"
 
@@ -197,7 +199,9 @@ static int print_text(struct bp_diff *diff, const char *path, const struct table
                      "! the share moves by more than 3 points from run to run: a single run says "
                      "little about it",
                      2);
-    fprintf(out, "\nnext: battprof report %s/1, or battprof diff OLD %s\n", path, path);
+    char *first = bp_make_text("%s/1", path);
+    bp_report_next_command(&page, bp_hint_report(first, ""));
+    free(first);
     return 0;
 }
 
@@ -284,8 +288,17 @@ static int show(struct bp_diff *diff, const char *path, const struct table *tabl
                 const struct bp_report_settings *settings, FILE *out) {
     if (settings->json)
         return print_json(diff, out);
-    return settings->csv ? print_csv(diff, table, settings->top, out)
-                         : print_text(diff, path, table, settings->top, out);
+    if (settings->csv)
+        return print_csv(diff, table, settings->top, out);
+    struct bp_pager pager;
+    if (bp_pager_open(&pager, out))
+        return -1;
+    int result = print_text(diff, path, table, settings->top, pager.memory);
+    bp_pager_end(&pager);
+    if (result == 0)
+        result = bp_pager_show(&pager, !settings->no_pager);
+    bp_pager_fini(&pager);
+    return result;
 }
 
 /* NULL if it takes a single run to show what was asked for. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/analyze/again.h"
 #include "tools/render/text/internal.h"
 
 /* Smaller suspects are not worth another run. */
@@ -27,9 +28,12 @@ static bool can_count(const struct bp_function *function) {
 static char *make_pattern(const struct bp_function *function) {
     const char *version = strstr(function->library, ".so");
     size_t length = version ? (size_t)(version - function->library) : strlen(function->library);
-    return function->module[0]
-               ? bp_make_text("%s:*", function->module)
-               : bp_make_text("%.*s.so*:%s", (int)length, function->library, function->name);
+    if (!function->module[0])
+        return bp_make_text("%.*s.so*:%s", (int)length, function->library, function->name);
+    char *module = bp_again_module(function);
+    char *pattern = bp_make_text("%s:*", module);
+    free(module);
+    return pattern;
 }
 
 static const struct bp_function *find_suspect(const struct bp_model *model) {
@@ -56,7 +60,10 @@ void bp_report_suspect_line(const struct bp_page *page, const struct bp_model *m
     if (!function)
         return;
     char *pattern = make_pattern(function);
-    bp_page_say(page, 6, "  to count and time each call of %s: battprof run --count '%s' -- %s",
-                function->label, pattern, bp_model_again(model));
+    char *options = bp_make_text("--count '%s'", pattern);
+    char *again = bp_again_sentence(model, options);
+    bp_page_say(page, 6, "  to count and time each call of %s%s", function->label, again);
+    free(again);
+    free(options);
     free(pattern);
 }

@@ -264,11 +264,9 @@ static void print_rows(const struct bp_page *page, const struct bp_model *model,
 void bp_report_tasks(const struct bp_page *page, const struct bp_model *model,
                      const struct bp_report_settings *settings) {
     if (model->tasks.summary.count + model->tasks.summary.folded == 0) {
-        fputc('\n', page->out);
-        bp_page_wrap(page,
-                     "No tasks were recorded: name the function whose calls are tasks, "
-                     "battprof run --task FUNCTION -- COMMAND",
-                     0);
+        bp_report_propose(page, model,
+                          "No tasks were recorded: name the function whose calls are tasks",
+                          "--task");
         return;
     }
     print_counts(page, model);

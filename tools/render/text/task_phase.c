@@ -59,7 +59,7 @@ static void print_slowest(const struct bp_page *page, const struct bp_model *mod
         char *label = bp_task_label(list[i].task);
         char *item = bp_make_text(" %s %s%s", label, BP_TIME(page, list[i].s),
                                   i + 1 < count && i + 1 < SLOWEST ? "," : "");
-        if (i > 0 && column + bp_page_columns(item) > BP_PAGE_WIDTH)
+        if (i > 0 && column + bp_page_columns(item) > page->width)
             column = fprintf(page->out, "\n            ") - 1;
         fputs(item, page->out);
         column += bp_page_columns(item);
@@ -148,11 +148,8 @@ void bp_report_phases(const struct bp_page *page, const struct bp_model *model,
                       const struct bp_report_settings *settings) {
     uint32_t *order = bp_alloc(model->phase_count, sizeof(*order));
     if (model->phase_count == 0) {
-        fputc('\n', page->out);
-        bp_page_wrap(page,
-                     "No phases were recorded: name the functions that are, "
-                     "battprof run --phase NAME=FUNCTION -- COMMAND",
-                     0);
+        bp_report_propose(page, model, "No phases were recorded: name the functions that are",
+                          "--phase");
         free(order);
         return;
     }
