@@ -173,15 +173,15 @@ def cases(names, found, directory):
     os.mkdir(wide)
     write_wide(wide)
     if "native" in names:
-        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "25"]
+        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "120"]
     for version, python in found.items():
         label = "%d.%d" % version
         if "python" in names:
-            yield "python " + label, [python, batt, "-c", "30"]
+            yield "python " + label, [python, batt, "-c", "100"]
         if "wide" in names:
-            yield "wide " + label, [python, os.path.join(wide, "main.py"), "300"]
+            yield "wide " + label, [python, os.path.join(wide, "main.py"), "600"]
         if "pool" in names:
-            yield "pool " + label, [python, batt, "-c", "40", "--processes", "2"]
+            yield "pool " + label, [python, batt, "-c", "100", "--processes", "2"]
 
 
 def prefer(pool):
