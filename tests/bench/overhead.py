@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Whether the overhead that a report states is what the profiler cost.
 
-overhead.py [native] [python] [wide] [pool] [-v 3.11]... [-r ROUNDS] [-o OPTIONS]    all by default
+overhead.py [native] [workers] [python] [wide] [pool] [-v 3.11]... [-r ROUNDS] [-o OPTIONS]    all by default
 
 native   run_batt
+workers  run_batt with worker processes
 python   run_batt.py, in one process
 wide     a generated batt() with 1,400 local variables that calls DSL functions
 pool     run_batt.py with worker processes
@@ -173,15 +174,17 @@ def cases(names, found, directory):
     os.mkdir(wide)
     write_wide(wide)
     if "native" in names:
-        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "25"]
+        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "120"]
+    if "workers" in names:
+        yield "workers", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "120", "--processes", "2"]
     for version, python in found.items():
         label = "%d.%d" % version
         if "python" in names:
-            yield "python " + label, [python, batt, "-c", "30"]
+            yield "python " + label, [python, batt, "-c", "100"]
         if "wide" in names:
-            yield "wide " + label, [python, os.path.join(wide, "main.py"), "300"]
+            yield "wide " + label, [python, os.path.join(wide, "main.py"), "600"]
         if "pool" in names:
-            yield "pool " + label, [python, batt, "-c", "40", "--processes", "2"]
+            yield "pool " + label, [python, batt, "-c", "100", "--processes", "2"]
 
 
 def prefer(pool):
@@ -193,12 +196,12 @@ def prefer(pool):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", default=["native", "python", "wide", "pool"])
+    parser.add_argument("names", nargs="*", default=["native", "workers", "python", "wide", "pool"])
     parser.add_argument("-v", action="append", default=[])
     parser.add_argument("-r", type=int, default=30)
     parser.add_argument("-o", action="append", default=[])
     arguments = parser.parse_args()
-    found = {} if arguments.names == ["native"] else pythons.find()
+    found = {} if set(arguments.names) <= {"native", "workers"} else pythons.find()
     if arguments.v:
         found = {v: p for v, p in found.items() if "%d.%d" % v in arguments.v}
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -14,10 +14,9 @@
 
 /* Overhead in the program beside what was measured at its start. */
 struct bp_cold {
-    double factor; /* times as much */
-    double around; /* of native calls: times as much again, with what their callers lose */
+    double native; /* of native calls: times as much */
+    double python; /* of Python calls */
     double sample; /* of samples */
-    double event;  /* of what 3.12 and later pass on */
     double error;  /* of a cost, relative */
     double rest;   /* seconds of other own work */
 };

@@ -128,6 +128,7 @@ static void note(struct subject *subjects, int instructions) {
     int64_t rounds = median(subjects[ONE_LINE].cost) - median(subjects[NO_LOOP].cost);
     cost->again = at_least(per(rounds, ROUNDS), SHORT_LOOP * cost->instruction);
     cost->plain = header->python_inside + header->python_outside;
+    cost->passed = header->python_passed;
     header->line_event = cost->event;
     header->line_instruction = cost->instruction;
 }

@@ -80,8 +80,10 @@ static inline void open_line(struct bp_py_line_thread *self, struct bp_py_stretc
     stretch->cost = cost;
     self->own += cost;
     if (stretch->entry) {
+        struct bp_node *node = (struct bp_node *)stretch->entry->node;
         stretch->child = stretch->entry->child;
-        ((struct bp_node *)stretch->entry->node)->lines += cost >> 8;
+        stretch->passed = node->passed;
+        node->lines += cost >> 8;
     }
     if ((*open)++ == 0) {
         slot->count->total -= now;
@@ -93,12 +95,23 @@ static inline uint64_t less(uint64_t from, uint64_t what) {
     return from > what ? from - what : 0;
 }
 
+/* Frames that are left alone cost something, too. Their node pays for them, and so does the line.
+ */
+static inline void charge_passed(struct bp_py_line_thread *self, struct bp_py_stretch *stretch) {
+    const struct bp_node *node = (const struct bp_node *)stretch->entry->node;
+    uint64_t cost = (node->passed - stretch->passed) * bp_py_line_cost.passed;
+    self->own += cost;
+    stretch->cost += cost;
+}
+
 static inline void close_line(struct bp_py_line_thread *self, struct bp_py_stretch *stretch,
                               uint64_t now) {
     struct bp_line_count *count = stretch->count;
     if (!count)
         return;
     stretch->count = NULL;
+    if (stretch->entry)
+        charge_passed(self, stretch);
     uint64_t whole = now - stretch->start;
     if (stretch->entry) {
         uint64_t child = stretch->entry->child - stretch->child;
@@ -137,6 +150,17 @@ void bp_py_lines_called(void) {
     struct bp_py_line_thread *self = line_thread();
     if (self && self->innermost)
         charge_call(self, bp_py_line_cost.plain);
+}
+
+void bp_py_lines_spent(uint64_t ticks) {
+    struct bp_py_line_thread *self = line_thread();
+    struct bp_py_stretch *stretch = self ? self->innermost : NULL;
+    if (!stretch)
+        return;
+    self->own += ticks << 8;
+    stretch->cost += ticks << 8;
+    if (stretch->entry)
+        ((struct bp_node *)stretch->entry->node)->lines += ticks;
 }
 
 struct bp_py_stretch *bp_py_lines_begin(struct bp_py_lines *lines, void *frame,

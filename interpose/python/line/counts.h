@@ -23,6 +23,7 @@ struct bp_py_stretch {
     uint64_t child;              /* then, in calls of `entry` that had ended */
     uint64_t own;                /* then, of ours: bp_py_line_thread.own */
     uint64_t cost;               /* of ours in the line itself, 1/256 ticks */
+    uint64_t passed;             /* when the line began: bp_node.passed of `entry` */
 };
 
 /* What we take, 1/256 ticks: one line event of its line's time; each instruction in a frame that is
@@ -35,6 +36,7 @@ struct bp_py_line_cost {
     uint32_t call;
     uint32_t resume; /* of a generator */
     uint32_t plain;
+    uint32_t passed; /* one in bp_node.passed */
 };
 extern struct bp_py_line_cost bp_py_line_cost __attribute__((visibility("hidden")));
 
@@ -56,6 +58,9 @@ struct bp_py_stretch *bp_py_lines_find(const void *frame);
 
 /* The line that the thread is in calls a function that is measured without its lines. */
 void bp_py_lines_called(void);
+
+/* Ticks that we took of the line that the thread is in, as clocks show. */
+void bp_py_lines_spent(uint64_t ticks);
 
 /* It comes to a line: one more hit. `place` is that of the instruction in the code, in bytes;
  * negative: instructions have no cost. */

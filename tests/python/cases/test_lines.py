@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """run --lines: the hits of every line equal those that the program counts itself in a run of its own,
-and line_profiler's; times follow the work; forks, kills, tracers of the program."""
+and line_profiler's; times follow the work, and are line_profiler's where lines are long; forks, kills,
+tracers of the program. Where line_profiler is not installed, BP_LINE_PROFILER may name a directory that
+has it, {} for the version: /tmp/lp/python{}."""
 import csv
 import io
 import json
@@ -127,6 +129,43 @@ def check_times(check, where, python):
     check.time(not wrong, "%s: %s" % (where, "; ".join(wrong)))
 
 
+def least(functions):
+    """{line: seconds}, lines from the def: other work on the machine makes them longer, never shorter."""
+    result = {}
+    for rows in functions.values():
+        for line, seconds in rows.items():
+            result[int(line)] = min(result.get(int(line), seconds), seconds)
+    return result
+
+
+def our_long_times(python):
+    _, report = profile(python, ["long.py"], ["long:work*"])
+    found = {name: {line: row["total_s"] / row["hits"] for line, row in rows.items() if row["hits"]}
+             for name, rows in lines_of(report, "long").items()}
+    return least({name: {line - min(rows) + 1: seconds for line, seconds in rows.items()}
+                  for name, rows in found.items()})
+
+
+def wrong_long_times(python, place):
+    """Lines of 50 us and more that are more than 5 % off line_profiler's time."""
+    done = pythons.bare(python, ["long.py", place], SUBJECTS)
+    theirs, ours = least(json.loads(done.stdout)), our_long_times(python)
+    chosen = [line for line, seconds in theirs.items() if seconds > 50e-6]
+    assert len(chosen) >= 4, theirs
+    return ["%d: %.1f us, not %.1f" % (line, 1e6 * ours[line], 1e6 * theirs[line])
+            for line in chosen if abs(ours[line] / theirs[line] - 1) > 0.05]
+
+
+def check_line_profiler_times(check, where, python):
+    place = os.environ.get("BP_LINE_PROFILER", ".").format(where)
+    if pythons.bare(python, ["long.py", place], SUBJECTS).returncode != 0:
+        print(where + ": skipped: no line_profiler to compare times with")
+        return
+    wrong = pythons.tries(4, "line_profiler_" + where, lambda: wrong_long_times(python, place),
+                          lambda wrong: not wrong)
+    check.time(not wrong, "%s, line_profiler: %s" % (where, "; ".join(wrong)))
+
+
 def check_fork(check, where, python):
     """The child's lines begin at zero, in the line that forks; both together are the sum."""
     _, report = profile(python, ["forks.py"], ["forks:work"])
@@ -167,6 +206,7 @@ def check_version(check, where, python):
     check_choice(check, where, python)
     check_csv(check, where, python)
     check_times(check, where, python)
+    check_line_profiler_times(check, where, python)
     check_fork(check, where, python)
     check_kill(check, where, python)
     check_tracer(check, where, python)
