@@ -167,8 +167,8 @@ char *bp_trace_open(const char *path, struct bp_error *error) {
         bp_trace_write(&trace, path, profile, error)) {
         free(profile);
         profile = NULL;
-    } else if (trace.missing[0]) {
-        bp_note("%s: %s", path, trace.missing);
+    } else if (trace.missing.length) {
+        bp_note("%s: %s", path, bp_text_get(&trace.missing));
     }
     bp_trace_fini(&trace);
     return profile;
