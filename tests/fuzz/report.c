@@ -68,7 +68,10 @@ static void show_json(const struct bp_analysis *analysis, struct bp_report_setti
 static void show_text(const struct bp_analysis *analysis, struct bp_report_settings settings) {
     bp_report_all(analysis, &settings, nowhere());
     bp_report_tree(analysis, &settings, nowhere());
-    bp_export_folded(analysis->model, nowhere());
+    struct bp_export export;
+    bp_export_init(&export, analysis->model);
+    bp_export_folded(&export, nowhere());
+    bp_export_fini(&export);
 }
 
 static void (*const views[])(const struct bp_analysis *analysis,

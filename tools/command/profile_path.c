@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "profile/reader.h"
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/paths.h"
 #include "tools/base/runs.h"
@@ -50,15 +51,16 @@ char *bp_profile_path(struct bp_error *error) {
     bool output = stat(BP_DEFAULT_OUTPUT, &status) == 0;
     if (!path && !output)
         bp_error_set(error, BP_FAILED,
-                     "no profile here (neither " BP_DEFAULT_OUTPUT " nor battprof.*.bp); make one: "
-                     "battprof run -- COMMAND");
+                     "no profile here (neither " BP_DEFAULT_OUTPUT
+                     " nor battprof.*.bp); how to make one:\n%s help run",
+                     bp_invoked());
     if (!output)
         return path;
     uint64_t output_start = start_of_output();
     if (path && output_start && start > output_start) {
-        bp_note("%s is newer than " BP_DEFAULT_OUTPUT ": it is shown; for the other: battprof "
-                "report " BP_DEFAULT_OUTPUT,
-                path);
+        bp_note("%s is newer than " BP_DEFAULT_OUTPUT
+                ": it is shown; for the other:\n%s report " BP_DEFAULT_OUTPUT,
+                path, bp_invoked());
         return path;
     }
     free(path);
