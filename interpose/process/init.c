@@ -73,13 +73,15 @@ static struct bp_config read_config(char **environment) {
     struct bp_config config = {.directory = state.directory, .library = state.library};
     const char *wait = bp_variable_get(BATTPROF_WAIT);
     char place[sizeof state.directory];
-    bp_place_expand(environment, bp_variable_get(BATTPROF_DIR), place, sizeof place);
-    absolute(place, state.directory, sizeof state.directory);
+    config.tree = bp_variable_get(BATTPROF_TREE);
+    const char *directory = bp_variable_get(BATTPROF_DIR);
+    if (!config.tree) /* who is in a tree was given the directory that this became */
+        bp_place_expand(environment, directory, place, sizeof place);
+    absolute(config.tree ? directory : place, state.directory, sizeof state.directory);
     size_t length = strlen(state.directory);
     if (length > 2 && strcmp(state.directory + length - 2, "/.") == 0)
         state.directory[length - 2] = '\0';
     dl_iterate_phdr(find_self, NULL);
-    config.tree = bp_variable_get(BATTPROF_TREE);
     const char *quiet = bp_variable_get(BATTPROF_QUIET);
     int first = is_first(quiet);
     config.quiet = quiet && !first;
