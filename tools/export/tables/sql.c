@@ -14,7 +14,7 @@
 struct engine {
     const char *file;
     const char *about;
-    const char *types[4]; /* by enum bp_column_type */
+    const char *types[4]; /* by enum bp_table_type */
     const char *begin;
     const char *files;
     const char *quote; /* around a column's name */
@@ -42,7 +42,7 @@ static const struct engine engines[] = {
      "', 'gzip')\nSETTINGS use_hive_partitioning = 0;\n\n"},
 };
 
-static const struct bp_column origin[] = {
+static const struct bp_table_column origin[] = {
     {"run", BP_COLUMN_TEXT, ""}, {"host", BP_COLUMN_TEXT, ""}, {"rank", BP_COLUMN_WHOLE, ""}};
 
 /* A row's own run, host and rank count, wherever its file lies. */
@@ -50,7 +50,7 @@ static void write_table(const struct bp_table_kind *kind, const struct engine *e
     fprintf(out, "%s%s AS SELECT * FROM %s('run=*/**/%s-*.ndjson.gz',\n%s", engine->begin,
             kind->name, engine == engines ? "read_json" : "file", kind->name, engine->files);
     for (uint32_t i = 0; i < 3 + kind->column_count; i++) {
-        const struct bp_column *column = i < 3 ? &origin[i] : &kind->columns[i - 3];
+        const struct bp_table_column *column = i < 3 ? &origin[i] : &kind->columns[i - 3];
         fprintf(out, "%s%s%s%s%s%s", i ? ", " : "", engine->quote, column->name, engine->quote,
                 engine->between, engine->types[column->type]);
     }

@@ -25,11 +25,11 @@ enum bp_table_name {
     BP_TABLES
 };
 
-enum bp_column_type { BP_COLUMN_TEXT, BP_COLUMN_WHOLE, BP_COLUMN_REAL, BP_COLUMN_TRUTH };
+enum bp_table_type { BP_COLUMN_TEXT, BP_COLUMN_WHOLE, BP_COLUMN_REAL, BP_COLUMN_TRUTH };
 
 struct bp_table_column {
     const char *name;
-    enum bp_column_type type;
+    enum bp_table_type type;
     const char *path;
 };
 
