@@ -23,6 +23,7 @@
 #include "interpose/process/count.h"
 #include "interpose/process/environment.h"
 #include "interpose/process/lifetime.h"
+#include "interpose/process/place.h"
 #include "interpose/process/process.h"
 #include "interpose/process/signals.h"
 #include "interpose/process/variables.h"
@@ -68,15 +69,19 @@ static int is_first(const char *quiet) {
            strtol(quiet + length, NULL, 10) == BP_SYS0(SYS_getpid);
 }
 
-static struct bp_config read_config(void) {
+static struct bp_config read_config(char **environment) {
     struct bp_config config = {.directory = state.directory, .library = state.library};
     const char *wait = bp_variable_get(BATTPROF_WAIT);
-    absolute(bp_variable_get(BATTPROF_DIR), state.directory, sizeof state.directory);
+    char place[sizeof state.directory];
+    config.tree = bp_variable_get(BATTPROF_TREE);
+    const char *directory = bp_variable_get(BATTPROF_DIR);
+    if (!config.tree) /* who is in a tree was given the directory that this became */
+        bp_place_expand(environment, directory, place, sizeof place);
+    absolute(config.tree ? directory : place, state.directory, sizeof state.directory);
     size_t length = strlen(state.directory);
     if (length > 2 && strcmp(state.directory + length - 2, "/.") == 0)
         state.directory[length - 2] = '\0';
     dl_iterate_phdr(find_self, NULL);
-    config.tree = bp_variable_get(BATTPROF_TREE);
     const char *quiet = bp_variable_get(BATTPROF_QUIET);
     int first = is_first(quiet);
     config.quiet = quiet && !first;
@@ -156,7 +161,7 @@ static int create_profile(const struct bp_config *config, uint64_t now) {
 
 static void start(char **environment) {
     uint64_t now, low, high;
-    struct bp_config config = read_config();
+    struct bp_config config = read_config(environment);
     bp_process.clock = bp_clock_kind(bp_variable_get(BATTPROF_CLOCK));
     now = bp_clock_now(bp_process.clock);
     bp_startup_mark(BP_STARTUP_BEGIN);

@@ -32,6 +32,7 @@ def man_options(page):
 
 def help_words(text):
     """{option: its words}, of those that take one of several: "--sort self|total"."""
+    text = re.sub(r"\|\n +", "|", text)  # a long list goes on in the next line
     return dict(re.findall(r"^  (?:-\w, |    )--([\w-]+) ([a-z]+(?:\|[a-z]+)+)", text, re.M))
 
 

@@ -3,17 +3,35 @@
  * --help from an option table: two columns, 80 wide, so that it can be read on any terminal and
  * pasted into any mail.
  */
+#include <string.h>
+
 #include "tools/base/options.h"
 #include "tools/base/wrap.h"
 
 #define HELP_COLUMN 26
 #define LIST_COLUMN 15
+#define HELP_WIDTH 79
+
+/* Behind the option; words "a|b|c" go on below it where a line is full. Returns the column. */
+static int print_argument(const char *argument, int column, FILE *out) {
+    int first = column + 1;
+    column += fprintf(out, " ");
+    while (*argument) {
+        int length = (int)strcspn(argument, "|");
+        length += argument[length] == '|';
+        if (column > first && column + length > HELP_WIDTH)
+            column = fprintf(out, "\n%*s", first, "") - 1;
+        column += fprintf(out, "%.*s", length, argument);
+        argument += length;
+    }
+    return column;
+}
 
 static void print_option(const struct bp_option *option, FILE *out) {
     int column = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
                                 : fprintf(out, "      --%s", option->name);
     if (option->argument)
-        column += fprintf(out, " %s", option->argument);
+        column = print_argument(option->argument, column, out);
     if (column + 2 > HELP_COLUMN) {
         fprintf(out, "\n");
         column = 0;

@@ -64,7 +64,7 @@ const struct bp_command bp_command_export = {
     .list_title = "Formats",
     .list = formats,
     .list_count = BP_EXPORT_FORMATS,
-    .next = "Example: battprof export -f pprof -o run.pb.gz && go tool pprof -http=: run.pb.gz",
+    .next = "Example: battprof export -f pprof -o run.pb.gz && go tool pprof run.pb.gz",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),
     .main = bp_cmd_export,

@@ -67,10 +67,12 @@ int bp_export_tables(const char *path, const char *directory, const char *run,
     char *name = NULL;
     int result = 0;
     find_profiles(&found, path);
+    tables.many = found.count > 1;
     for (uint32_t i = 0; i < found.count && !result; i++)
         result = add_profile(&tables, found.path[i], &name, rules, error);
     if (!result)
-        result = bp_tables_write_views(&tables, error);
+        result = bp_tables_finish(&tables, error);
+    bp_tables_fini(&tables);
     if (!result)
         bp_note("wrote the tables of %u profile%s; next: cd %s && duckdb -init battprof.sql",
                 tables.added, tables.added == 1 ? "" : "s", directory);

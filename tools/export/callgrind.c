@@ -91,7 +91,7 @@ static bool add_row(const struct bp_walk_row *row, void *data) {
     if (row->depth == 0)
         return true;
     struct cost *edge = put_edge(callgrind, callgrind->path[row->depth - 1], place);
-    edge->calls += row->calls;
+    edge->calls += row->calls + callgrind->export->model->contexts[row->context].in_flight;
     edge->value[WALL] += row->total_wall_s;
     edge->value[THREAD] += row->total_s;
     if (row->calls || row->bytes)
@@ -153,8 +153,9 @@ static void write_function(struct callgrind *callgrind, uint32_t number) {
         uint32_t to = callgrind->places[edge->to].frame;
         write_file(callgrind, "cfi", to);
         write_place(callgrind, "cfn", edge->to);
-        fprintf(callgrind->out, "calls=%llu %u\n", (unsigned long long)edge->calls,
-                bp_export_line(model, to));
+        /* With none the next line would be read as self cost. */
+        fprintf(callgrind->out, "calls=%llu %u\n",
+                (unsigned long long)(edge->calls ? edge->calls : 1), bp_export_line(model, to));
         write_cost(callgrind, line, edge);
     }
 }

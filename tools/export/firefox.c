@@ -4,12 +4,13 @@
  * it is written: a stack for each context, a sample for each that weighs something. Samples follow
  * one another from the start of their thread; tasks are markers where they were in time.
  */
+#include "tools/export/firefox.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/base/memory.h"
 #include "tools/base/utf8.h"
-#include "tools/export/firefox.h"
 
 /* Where the order of fields of processed profiles was last looked up; later ones are converted from
  * it by the reader. */

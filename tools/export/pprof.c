@@ -165,14 +165,10 @@ static void put_stack(struct pprof *pprof, const struct bp_walk_row *row) {
     }
 }
 
-/* Of many copies in one context, only what they have in common. */
-static void put_copy_labels(struct pprof *pprof, const struct bp_walk_row *row) {
+/* The device of a context's copies, where all were of one. */
+static void put_device_label(struct pprof *pprof, const struct bp_walk_row *row) {
     uint64_t devices = row->devices;
-    uint32_t directions = row->directions;
     char device[16];
-    if (directions && !(directions & (directions - 1)))
-        put_label(pprof, &pprof->message, "direction",
-                  bp_direction_names[__builtin_ctz(directions)]);
     if (!devices || devices & (devices - 1))
         return;
     snprintf(device, sizeof(device), "%u",
@@ -180,29 +176,49 @@ static void put_copy_labels(struct pprof *pprof, const struct bp_walk_row *row) 
     put_label(pprof, &pprof->message, "gpu", device);
 }
 
+/* What a sample has beside its thread's labels; "" for none. */
+struct labels {
+    const char *category;
+    const char *task;
+    const char *direction;
+};
+
 /* The row's stack is in place. */
 static void put_sample(struct pprof *pprof, const struct bp_walk_row *row, const uint64_t *values,
-                       const char *category, const char *task) {
+                       const struct labels *labels) {
     uint32_t frame = bp_export_frame(pprof->model, row->functions[row->depth]);
     const struct bp_function *function = bp_export_function(pprof->model, frame);
     bp_proto_packed(&pprof->message, SAMPLE_LOCATION, pprof->stack, row->depth + 1);
     bp_proto_packed(&pprof->message, SAMPLE_VALUE, values, pprof->value_count);
-    put_label(pprof, &pprof->message, "category", category);
+    put_label(pprof, &pprof->message, "category", labels->category);
     put_label(pprof, &pprof->message, "group", function ? function->group : "");
-    put_label(pprof, &pprof->message, "task", task);
-    put_copy_labels(pprof, row);
+    put_label(pprof, &pprof->message, "task", labels->task);
+    put_label(pprof, &pprof->message, "direction", labels->direction);
+    put_device_label(pprof, row);
     bp_proto_append(&pprof->message, &pprof->labels);
     bp_proto_message(&pprof->top, SAMPLE, &pprof->message);
     flush(pprof);
+}
+
+/* A context may copy in several directions: what it took is known together, bytes are not. */
+static void put_bytes(struct pprof *pprof, const struct bp_walk_row *row) {
+    struct labels labels = {bp_export_category(pprof->model, BP_TRANSFER), "", ""};
+    for (int i = 0; row->bytes && i < BP_DIRECTIONS; i++) {
+        uint64_t values[VALUES] = {[BYTES] = row->direction_bytes[i]};
+        labels.direction = bp_direction_names[i];
+        if (values[BYTES])
+            put_sample(pprof, row, values, &labels);
+    }
 }
 
 /* Values of a row from `from` to `to` of it, 0 to 1: what one task had, or one category. Sums over
  * all parts are those of the row. */
 static bool slice(const struct bp_walk_row *row, double from, double to, uint64_t *values) {
     static const enum bp_weight weights[] = {BP_WEIGHT_CALLS, BP_WEIGHT_WALL, BP_WEIGHT_THREAD,
-                                             BP_WEIGHT_CPU, BP_WEIGHT_BYTES};
+                                             BP_WEIGHT_CPU};
     bool any = false;
-    for (int i = 0; i < VALUES; i++) {
+    values[BYTES] = 0; /* put_bytes() */
+    for (int i = 0; i < BYTES; i++) {
         double whole = (double)bp_export_weigh(row, weights[i]);
         values[i] = (uint64_t)(whole * to + 0.5) - (uint64_t)(whole * from + 0.5);
         any |= values[i] > 0;
@@ -223,8 +239,9 @@ static void put_part(struct pprof *pprof, const struct bp_walk_row *row, double 
         sum_s += row->category_s[i];
         double end = whole_s > 0 ? sum_s / whole_s : 1;
         if (end > begin && slice(row, from + (to - from) * begin, from + (to - from) * end, values))
-            put_sample(pprof, row, values, bp_export_category(pprof->model, (enum bp_category)i),
-                       task);
+            put_sample(
+                pprof, row, values,
+                &(struct labels){bp_export_category(pprof->model, (enum bp_category)i), task, ""});
     }
 }
 
@@ -239,6 +256,7 @@ static bool put_row(const struct bp_walk_row *row, void *data) {
         from = to;
     }
     put_part(pprof, row, from, 1, "");
+    put_bytes(pprof, row);
     return true;
 }
 

@@ -230,7 +230,8 @@ static void add_bytes(const struct devices *devices, const struct bp_transfer *f
         if (model->threads[i].source == place.thread) {
             struct bp_thread_context *context = &model->threads[i].contexts[place.node];
             context->bytes += from->bytes;
-            context->directions |= from->direction < BP_DIRECTIONS ? 1u << from->direction : 0;
+            if (from->direction < BP_DIRECTIONS)
+                context->direction_bytes[from->direction] += from->bytes;
             context->devices |= device < 64 ? UINT64_C(1) << device : 0;
         }
 }

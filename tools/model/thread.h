@@ -32,9 +32,9 @@ struct bp_thread_time {
 struct bp_thread_context {
     uint32_t context;
     uint64_t calls;
-    uint64_t bytes;      /* copied between host and device */
-    uint32_t directions; /* of these copies, a bit for each enum bp_direction */
-    uint64_t devices;    /* the same by index in the model, up to the 64th */
+    uint64_t bytes;                          /* copied between host and device */
+    uint64_t direction_bytes[BP_DIRECTIONS]; /* of these */
+    uint64_t devices; /* of these copies, a bit for each index in the model up to the 64th */
     double self_s;
     double wall_s;                    /* its part of the wall split */
     double idle_s;                    /* of a wait: wall in which nobody was busy */

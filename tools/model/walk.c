@@ -27,7 +27,8 @@ static void add_contexts(struct walk *walk, const struct bp_model_thread *thread
         row->contexts = 1;
         row->calls += from->calls;
         row->bytes += from->bytes;
-        row->directions |= from->directions;
+        for (int k = 0; k < BP_DIRECTIONS; k++)
+            row->direction_bytes[k] += from->direction_bytes[k];
         row->devices |= from->devices;
         row->self_s += from->self_s;
         row->wall_s += from->wall_s + from->idle_s;

@@ -29,7 +29,7 @@ struct bp_walk_row {
                                   `depth`. BP_NO_FUNCTION: callers that are unknown */
     uint64_t calls;            /* of a context */
     uint64_t bytes;            /* that these calls copied between host and device */
-    uint32_t directions;       /* of these copies, as in bp_thread_context */
+    uint64_t direction_bytes[BP_DIRECTIONS]; /* of these, as in bp_thread_context */
     uint64_t devices;
     uint64_t samples; /* of a part or a stack */
     double self_s;

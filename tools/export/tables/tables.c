@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/export/tables/tables.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +11,6 @@
 #include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
-#include "tools/export/tables/partition.h"
 
 #define TABLE(name, list) static const struct bp_table_column name##_columns[] = {
 #define COLUMN(name, type, path) {#name, BP_COLUMN_##type, path},
@@ -57,19 +56,65 @@ static void write_value(json_t *value, FILE *out) {
         fputs(json_is_true(value) ? "true" : "false", out);
 }
 
+/* The columns that every row begins with. */
+struct origin {
+    char *run; /* UTF-8 */
+    char *host;
+    int rank;
+};
+
+static void write_origin(const struct origin *origin, FILE *out) {
+    fputs("{\"run\":", out);
+    bp_export_json_text(origin->run, out);
+    if (origin->host[0]) {
+        fputs(",\"host\":", out);
+        bp_export_json_text(origin->host, out);
+    }
+    if (origin->rank >= 0)
+        fprintf(out, ",\"rank\":%d", origin->rank);
+}
+
 /* What is unknown is left out: a database has NULL there. */
-static void write_row(enum bp_table_name table, json_t *row, FILE *out) {
+static void write_row(const struct origin *origin, enum bp_table_name table, json_t *row,
+                      FILE *out) {
     const struct bp_table_kind *kind = &bp_table_kinds[table];
-    const char *before = "{";
+    write_origin(origin, out);
     for (uint32_t i = 0; i < kind->column_count; i++) {
         json_t *value = find(row, kind->columns[i].path);
         if (!value || json_is_null(value) || json_is_array(value) || json_is_object(value))
             continue;
-        fprintf(out, "%s\"%s\":", before, kind->columns[i].name);
+        fprintf(out, ",\"%s\":", kind->columns[i].name);
         write_value(value, out);
-        before = ",";
     }
-    fputs(before[0] == '{' ? "{}\n" : "}\n", out);
+    fputs("}\n", out);
+}
+
+/* Where rows come from: one for each process, and one for what is of all of them. */
+struct origins {
+    const struct bp_model *model;
+    struct origin *list; /* the last one is of all */
+};
+
+static void origins_init(struct origins *origins, const struct bp_model *model, const char *run) {
+    uint32_t count = model->process_count;
+    const char *host = model->machine_count == 1 ? model->machines[0].host : "";
+    int common = bp_tables_rank(model);
+    *origins = (struct origins){model, bp_alloc(count + 1, sizeof(struct origin))};
+    for (uint32_t i = 0; i < count; i++) {
+        int rank = model->processes[i].rank;
+        origins->list[i] = (struct origin){
+            bp_utf8_text(run), bp_utf8_text(model->processes[i].profile->header.host),
+            rank < 0 ? common : rank}; /* a launcher's shell may not know it */
+    }
+    origins->list[count] = (struct origin){bp_utf8_text(run), bp_utf8_text(host), common};
+}
+
+static void origins_fini(struct origins *origins) {
+    for (uint32_t i = 0; i <= origins->model->process_count; i++) {
+        free(origins->list[i].run);
+        free(origins->list[i].host);
+    }
+    free(origins->list);
 }
 
 /* Per row of the table the process that it is of; rows are those of the model, in its order. NULL:
@@ -87,35 +132,36 @@ static uint32_t *list_owners(const struct bp_model *model, enum bp_table_name ta
     return owners;
 }
 
-static void add_list(struct bp_partitions *partitions, const struct bp_model *model, json_t *report,
-                     enum bp_table_name table) {
+static void add_list(const struct origins *origins, json_t *report, enum bp_table_name table,
+                     FILE *out) {
+    const struct bp_model *model = origins->model;
     json_t *list = find(report, bp_table_kinds[table].list);
     uint32_t *owners = list_owners(model, table);
     size_t i;
     json_t *row;
     json_array_foreach(list, i, row) {
-        uint32_t place = owners ? partitions->process[owners[i]] : partitions->whole;
-        write_row(table, row, bp_partition_out(partitions, place, table));
+        uint32_t origin = owners ? owners[i] : model->process_count;
+        write_row(&origins->list[origin], table, row, out);
     }
     free(owners);
 }
 
-/* Few enough to be made of JSON; contexts are not. */
-static void add_run(struct bp_partitions *partitions, const struct bp_model *model,
-                    json_t *report) {
+static void add_run(const struct origins *origins, json_t *report, FILE *out) {
+    const struct bp_model *model = origins->model;
     bp_json_set_text(report, "path", model->run.path);
     bp_json_set(report, "began_s", 1e-9 * (double)model->run.began_ns);
-    write_row(BP_TABLE_runs, report,
-              bp_partition_out(partitions, partitions->whole, BP_TABLE_runs));
+    write_row(&origins->list[model->process_count], BP_TABLE_runs, report, out);
 }
 
 /* A context of a thread, as far as it has anything. */
-static void write_context(const struct bp_model *model, char *const *names,
+static void write_context(const struct origins *origins, char *const *names,
                           const struct bp_model_thread *thread,
                           const struct bp_thread_context *context, FILE *out) {
+    const struct bp_model *model = origins->model;
     const struct bp_context *from = &model->contexts[context->context];
     const struct bp_header *header = &model->processes[thread->process].profile->header;
-    fprintf(out, "{\"process\":%d,\"tid\":%d,\"context\":%u", header->pid, thread->source->info.tid,
+    write_origin(&origins->list[thread->process], out);
+    fprintf(out, ",\"process\":%d,\"tid\":%d,\"context\":%u", header->pid, thread->source->info.tid,
             context->context);
     if (from->parent)
         fprintf(out, ",\"parent\":%u", from->parent);
@@ -132,7 +178,9 @@ static void write_context(const struct bp_model *model, char *const *names,
     fputs("}\n", out);
 }
 
-static void add_contexts(struct bp_partitions *partitions, const struct bp_model *model) {
+/* Too many to be made of JSON first. */
+static void add_contexts(const struct origins *origins, FILE *out) {
+    const struct bp_model *model = origins->model;
     char **names = bp_alloc(2 * model->function_count + 1, sizeof(*names));
     for (uint32_t i = 0; i < model->function_count; i++) {
         names[2 * i] = bp_utf8_text(model->functions[i].full_name);
@@ -140,30 +188,42 @@ static void add_contexts(struct bp_partitions *partitions, const struct bp_model
     }
     for (uint32_t i = 0; i < model->thread_count; i++) {
         const struct bp_model_thread *thread = &model->threads[i];
-        FILE *out =
-            bp_partition_out(partitions, partitions->process[thread->process], BP_TABLE_contexts);
         for (uint32_t k = 0; k < thread->source->node_count; k++)
             if (thread->contexts[k].calls || thread->contexts[k].self_s > 0)
-                write_context(model, names, thread, &thread->contexts[k], out);
+                write_context(origins, names, thread, &thread->contexts[k], out);
     }
     for (uint32_t i = 0; i < 2 * model->function_count; i++)
         free(names[i]);
     free(names);
 }
 
+static void add_table(const struct origins *origins, json_t *report, enum bp_table_name table,
+                      FILE *out) {
+    if (table == BP_TABLE_runs)
+        add_run(origins, report, out);
+    else if (table == BP_TABLE_contexts)
+        add_contexts(origins, out);
+    else
+        add_list(origins, report, table, out);
+}
+
 int bp_tables_add(struct bp_tables *tables, const struct bp_model *model, json_t *report,
                   struct bp_error *error) {
-    struct bp_partitions partitions;
-    bp_partitions_init(&partitions, model, tables->run);
-    add_run(&partitions, model, report);
-    add_contexts(&partitions, model);
-    for (int i = 0; i < BP_TABLES; i++)
-        if (bp_table_kinds[i].list[0])
-            add_list(&partitions, model, report, (enum bp_table_name)i);
-    int result = bp_partitions_write(&partitions, tables, model, tables->added == 0, error);
-    bp_partitions_fini(&partitions);
-    tables->added += result == 0;
-    return result;
+    struct origins origins;
+    if (!tables->place && bp_tables_begin(tables, model, error))
+        return -1;
+    origins_init(&origins, model, tables->run);
+    for (int i = 0; i < BP_TABLES && !bp_error_is_set(error); i++) {
+        FILE *out = bp_tables_out(tables, (enum bp_table_name)i, error);
+        if (out)
+            add_table(&origins, report, (enum bp_table_name)i, out);
+        if (out && ferror(out))
+            bp_error_set(error, BP_FAILED, "%s: %s; nothing of this export is left", tables->place,
+                         strerror(errno));
+    }
+    origins_fini(&origins);
+    tables->added++;
+    return bp_error_is_set(error) ? -1 : 0;
 }
 
 char *bp_tables_name_run(const struct bp_model *model) {

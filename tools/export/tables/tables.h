@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A directory of tables for databases: run=R/host=H/rank=K/TABLE-PID-START.ndjson.gz, a row per
- * line, and the views of battprof.sql over them. Profiles of many ranks are added one by one, so
- * that their number needs no memory. A profile that is added again replaces its files.
+ * A directory of tables for databases, a row per line, and the views of battprof.sql over them. One
+ * profile is in run=R/host=H/rank=K/TABLE-PID-START.ndjson.gz: ranks may export themselves, side by
+ * side. Many at once are in run=R/TABLE-…: a database that has to open thousands of small files
+ * does nothing else. Every row has its run, host and rank, so that both can be read together.
  */
 #ifndef BP_TOOLS_EXPORT_TABLES_TABLES_H
 #define BP_TOOLS_EXPORT_TABLES_TABLES_H
+
+#include <stdio.h>
 
 #include <jansson.h>
 
@@ -22,11 +25,11 @@ enum bp_table_name {
     BP_TABLES
 };
 
-enum bp_column_type { BP_COLUMN_TEXT, BP_COLUMN_WHOLE, BP_COLUMN_REAL, BP_COLUMN_TRUTH };
+enum bp_table_type { BP_COLUMN_TEXT, BP_COLUMN_WHOLE, BP_COLUMN_REAL, BP_COLUMN_TRUTH };
 
 struct bp_table_column {
     const char *name;
-    enum bp_column_type type;
+    enum bp_table_type type;
     const char *path;
 };
 
@@ -39,21 +42,45 @@ struct bp_table_kind {
 
 extern const struct bp_table_kind bp_table_kinds[BP_TABLES];
 
-struct bp_tables {
-    const char *directory; /* borrowed */
-    const char *run;       /* the same: its name */
-    uint32_t added;        /* profiles */
+/* A file that is being written, beside its place. */
+struct bp_table_file {
+    char *path;
+    FILE *out; /* the file, and what packs into it */
+    FILE *packed;
 };
 
-/* The rows of one profile; `report` is its JSON report. 0, or -1 with the error set: every file
- * that is there is whole. */
+struct bp_tables {
+    const char *directory;       /* borrowed, as the next */
+    const char *run;             /* its name */
+    bool many;                   /* profiles in one file for each table */
+    char *place;                 /* of the files: within the directory */
+    char *ending;                /* the same of their names */
+    struct bp_table_file *files; /* all, also those that are full */
+    uint32_t file_count;
+    uint32_t current[BP_TABLES]; /* file + 1 */
+    uint32_t added;              /* profiles */
+};
+
+/* The rows of one profile; `report` is its JSON report. 0, or -1 with the error set. */
 int bp_tables_add(struct bp_tables *tables, const struct bp_model *model, json_t *report,
                   struct bp_error *error);
 
-/* battprof.sql and battprof-clickhouse.sql, at the end. */
-int bp_tables_write_views(const struct bp_tables *tables, struct bp_error *error);
+/* After the last profile: the files take their places, and battprof.sql and battprof-clickhouse.sql
+ * are written. */
+int bp_tables_finish(struct bp_tables *tables, struct bp_error *error);
+/* Files that have not taken their places are removed. */
+void bp_tables_fini(struct bp_tables *tables);
 
 /* The name of a run that was given none: "job-123", or when it began. A new text. */
 char *bp_tables_name_run(const struct bp_model *model);
+
+/* file.c: where the rows of the first profile, and all after it, go. */
+int bp_tables_begin(struct bp_tables *tables, const struct bp_model *model, struct bp_error *error);
+/* The stream of a table; a new file if the last one is full. NULL with the error set. */
+FILE *bp_tables_out(struct bp_tables *tables, enum bp_table_name table, struct bp_error *error);
+/* The rank of all processes that have one; -1 where they differ. */
+int bp_tables_rank(const struct bp_model *model);
+/* sql.c */
+int bp_tables_write_views(const struct bp_tables *tables, struct bp_error *error);
 
 #endif

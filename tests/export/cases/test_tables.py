@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Tables: rows are those of report --json, ranks come together, and the shipped views find what was
+planted, in DuckDB where there is one (pip install duckdb; BP_DUCKDB_PYTHON names the Python that has
+it)."""
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from harness.command import CommandTest, main
+
+RUN_BATT = os.environ["RUN_BATT"]
+TABLES = ("runs", "processes", "threads", "functions", "contexts", "groups", "tasks", "transfers",
+          "kernels", "advice")
+QUERY = """
+import duckdb, json, os, sys
+os.chdir(sys.argv[1])
+database = duckdb.connect()
+database.execute(open("battprof.sql").read())
+rows = database.execute(sys.argv[2])
+names = [column[0] for column in rows.description]
+print(json.dumps([dict(zip(names, row)) for row in rows.fetchall()]))
+"""
+
+
+def rows(directory, table):
+    found = []
+    for path in glob.glob(os.path.join(directory, "run=*", "**", table + "-*.ndjson.gz"),
+                          recursive=True):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            found += [json.loads(line) for line in file]
+    return found
+
+
+class Tables(CommandTest):
+    def record(self, rank, cases):
+        self.environment["RANK"] = str(rank)
+        result = self.battprof("run", "-q", "-o", f"all/rank{rank}", "--", RUN_BATT, "-c",
+                               str(cases))
+        self.assertEqual(result.status, 0, result)
+
+    def query(self, directory, text):
+        python = os.environ.get("BP_DUCKDB_PYTHON", sys.executable)
+        if subprocess.run([python, "-c", "import duckdb"], check=False,
+                          capture_output=True).returncode:
+            self.skipTest("duckdb is not installed: pip install duckdb")
+        done = subprocess.run([python, "-c", QUERY, self.path(directory), text], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_rows(self):
+        os.mkdir(self.path("all"))
+        self.record(3, 2)
+        self.assertEqual(self.battprof("export", "-f", "tables", "-o", "t", "--run", "x/y",
+                                       "all/rank3").status, 0)
+        places = glob.glob(self.path("t/run=x%2Fy/host=*/rank=3"))
+        self.assertEqual(len(places), 1)
+        self.assertEqual(len(os.listdir(places[0])), len(TABLES))
+        report = json.loads(self.battprof("report", "--json", "all/rank3").out)
+        for table, key in (("functions", "functions"), ("processes", "process_list"),
+                           ("threads", "thread_list"), ("groups", "groups")):
+            found = rows(self.path("t"), table)
+            self.assertEqual(len(found), len(report[key]), table)
+            for mine, theirs in zip(found, report[key], strict=True):
+                self.assertEqual((mine["run"], mine["rank"]), ("x/y", 3))
+                for name in set(mine) & set(theirs) - {"rank"}:
+                    self.assertEqual(mine[name], theirs[name], (table, name))
+        contexts = rows(self.path("t"), "contexts")
+        self.assertAlmostEqual(sum(row["self_s"] for row in contexts),
+                               sum(row["self_s"] for row in report["functions"]), 5)
+        self.assertAlmostEqual(rows(self.path("t"), "runs")[0]["dsl_s"],
+                               report["categories"]["dsl"]["s"], 6)
+
+    def test_fleet(self):
+        os.mkdir(self.path("all"))
+        for rank in range(7):
+            self.record(rank, 8 if rank == 4 else 1)
+        result = self.battprof("export", "-f", "tables", "-o", "t", "--run", "r", "all")
+        self.assertEqual(result.status, 0, result)
+        self.assertEqual(len(glob.glob(self.path("t/run=r/*.gz"))), len(TABLES))
+        self.assertEqual({row["rank"] for row in rows(self.path("t"), "runs")}, set(range(7)))
+        found = self.query("t", "SELECT rank, z FROM stragglers")
+        self.assertEqual((len(found), found[0]["rank"]), (7, 4))
+        self.assertGreater(found[0]["z"], 3.5)
+        wall = sum(row["wall_s"] for row in rows(self.path("t"), "runs"))
+        split = self.query("t", "SELECT * FROM fleet_split")
+        self.assertAlmostEqual(split[0]["wall_s"], wall, 6)
+        for view in ("transfer_by_host", "slowest_tasks", "regressions", "advice", "kernels"):
+            self.query("t", f"SELECT * FROM {view}")
+
+
+if __name__ == "__main__":
+    main()
