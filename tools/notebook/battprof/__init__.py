@@ -8,6 +8,7 @@
     import battprof
     battprof.load()        profile this kernel from here on; modules imported before are found
     battprof.report()      what it did since then
+    battprof.watch()       what it, or another run, is doing: a cell that keeps up with it
 
 The cell runs in a process of its own: it sees none of the notebook's variables and leaves none.
 Needs the command `battprof`, which is installed with this package; no package of others. It is also
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 
 _here = os.path.dirname(os.path.abspath(__file__))
@@ -138,6 +140,62 @@ def report(directory=None):
     return Report(where)
 
 
+class Watch:
+    """What `battprof top` shows of a run, renewed until the run ends or stop() is called."""
+
+    def __init__(self, target, every, by):
+        self._words = [command(), "top", "-n", "1", "--every", "%gs" % every, "--by", by, target]
+        self._handle, self._stopped = None, threading.Event()
+
+    def _look(self):
+        """The next block, after one interval; "" if there is no run any more."""
+        done = subprocess.run(self._words, check=False, env=_command_environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True)
+        self.text = done.stdout or done.stderr
+        return done.returncode == 0 and "  running " in self.text.split("\n")[0]
+
+    def _show(self, display):
+        data = {"text/plain": self.text}
+        if self._handle:
+            self._handle.update(data, raw=True)
+        else:
+            self._handle = display(data, raw=True, display_id=True)
+
+    def _follow(self, show):
+        running = True
+        while running and not self._stopped.is_set():
+            running = self._look()
+            show()
+
+    def stop(self):
+        self._stopped.set()
+
+
+def watch(target=None, every=1.0, by="function"):
+    """Show what a run is doing: this process, if it was loaded, a directory, or a process's number.
+    In a notebook the cell ends at once and its output keeps up with the run; elsewhere blocks are
+    printed until the run ends."""
+    where = str(target or _loaded or "battprof.out")
+    seen = Watch(where, every, by)
+    display = _display()
+    if not display:
+        seen._follow(lambda: print(seen.text, flush=True))
+        return None
+    threading.Thread(target=seen._follow, args=(lambda: seen._show(display),), daemon=True).start()
+    return seen
+
+
+def _display():
+    """IPython's display, or None outside of it."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+        return display if get_ipython() else None
+    except ImportError:
+        return None
+
+
 class _Progress:
     """One line of a running cell: how many tasks have ended. Outside of IPython there is none."""
 
@@ -145,12 +203,7 @@ class _Progress:
 
     def __init__(self):
         self.handle, self.last, self.count = None, 0, 0
-        try:
-            from IPython import get_ipython
-            from IPython.display import display
-            self.display = display if get_ipython() else None
-        except ImportError:
-            self.display = None
+        self.display = _display()
 
     def takes(self, line):
         """Whether it is a line of `run --progress`."""
