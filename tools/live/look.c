@@ -33,13 +33,26 @@ static const struct bp_tree *find_tree(const struct bp_live_file *file) {
     return NULL;
 }
 
-static const struct bp_tree *tree_of(const struct bp_look *look) {
-    if (look->has_session)
-        return find_tree(&look->session);
+static const struct bp_live_process *root_process(const struct bp_look *look) {
     for (uint32_t i = 0; i < look->process_count; i++)
         if (!look->processes[i]->closed && strcmp(look->processes[i]->name, look->root) == 0)
-            return find_tree(&look->processes[i]->file);
+            return look->processes[i];
     return NULL;
+}
+
+const struct bp_live_file *bp_look_root(const struct bp_look *look) {
+    const struct bp_live_process *root = look->has_session ? NULL : root_process(look);
+    return look->has_session ? &look->session : root ? &root->file : NULL;
+}
+
+const char *bp_look_program(const struct bp_look *look) {
+    const struct bp_live_process *root = root_process(look);
+    return look->command && look->command[0] ? look->command : root ? root->program : "";
+}
+
+static const struct bp_tree *tree_of(const struct bp_look *look) {
+    const struct bp_live_file *root = bp_look_root(look);
+    return root ? find_tree(root) : NULL;
 }
 
 static bool is_profile_name(const char *name) {

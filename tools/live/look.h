@@ -87,6 +87,10 @@ void bp_look_choose_rules(struct bp_look *look);
 void bp_look_read_clocks(struct bp_look *look);
 void bp_look_sum(struct bp_look *look, const struct bp_tree *tree, uint64_t now_ns);
 
+/* The file with the wall page, NULL before there is one; what is run, "" if unknown. */
+const struct bp_live_file *bp_look_root(const struct bp_look *look);
+const char *bp_look_program(const struct bp_look *look);
+
 /* False when all processes have ended. */
 bool bp_look_is_running(const struct bp_look *look);
 

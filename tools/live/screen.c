@@ -22,10 +22,7 @@ static const struct {
 static void print_title(const struct bp_screen *screen, const struct bp_look *look) {
     const struct bp_page *page = &screen->page;
     char state[64];
-    const char *what = look->command && look->command[0] ? look->command
-                       : look->process_count             ? look->processes[0]->program
-                                                         : "";
-    char *title = bp_make_text("%s  %s", look->directory, what);
+    char *title = bp_make_text("%s  %s", look->directory, bp_look_program(look));
     snprintf(state, sizeof(state), "  %s %s%s", look->since_start.running ? "running" : "ended,",
              BP_TIME(page, look->since_start.wall_s), screen->frozen ? "  FROZEN" : "");
     bp_page_left(page, title, page->width - bp_page_columns(state));

@@ -24,10 +24,14 @@ static double key_of(const struct bp_live_function *row) {
                                        : row->interval_s;
 }
 
-/* What has not moved in this interval is in the order of the whole run. */
+/* Who waits is not busy: those come last, unless calls are asked for. What has not moved in this
+ * interval is in the order of the whole run. */
 static int compare(const void *a, const void *b) {
     const struct bp_live_function *x = &order.rows[*(const uint32_t *)a];
     const struct bp_live_function *y = &order.rows[*(const uint32_t *)b];
+    bool x_waits = x->kind == BP_FUNC_WAIT, y_waits = y->kind == BP_FUNC_WAIT;
+    if (x_waits != y_waits && order.sort != BP_SORT_CALLS)
+        return x_waits ? 1 : -1;
     if (key_of(x) != key_of(y))
         return key_of(x) > key_of(y) ? -1 : 1;
     double all = x->self_s + x->open_s - y->self_s - y->open_s;

@@ -78,10 +78,8 @@ static void add_process(struct bp_live_totals *start, struct bp_live_totals *int
 
 /* The wall from the page's beginning to now, or to the end of the run. */
 static double wall_of(const struct bp_look *look, const struct bp_tree *tree) {
-    const struct bp_header *header = look->has_session ? bp_live_file_header(&look->session)
-                                     : look->process_count == 0
-                                         ? NULL
-                                         : bp_live_file_header(&look->processes[0]->file);
+    const struct bp_live_file *root = bp_look_root(look);
+    const struct bp_header *header = root ? bp_live_file_header(root) : NULL;
     if (!header || !tree)
         return 0;
     struct bp_clock_pair now = bp_clock_pair_now(header->clock);

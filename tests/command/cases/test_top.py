@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from harness.command import CMD, CommandTest, main
+from harness.command import CMD, LIB, CommandTest, main
 
 RUN_BATT = os.environ["RUN_BATT"]
 LEAVE = b"\033[?1049l"
@@ -71,6 +71,20 @@ class Top(CommandTest):
         self.assertRegex(shown.out, r"\n +%s +%s  run_batt " % (pid, pid))
         shown = self.battprof("top", "--every", "0.2s", "-n", "1", "--by", "process", "live")
         self.assertRegex(shown.out, r"\n +%s  running +1 .*run_batt" % pid)
+
+    def test_without_a_session(self):
+        """LD_PRELOAD alone: the first process has the wall page, and its children come and go."""
+        os.mkdir(self.path("live"))
+        environment = dict(self.environment, LD_PRELOAD=LIB, BATTPROF_DIR=self.path("live"))
+        words = ["sh", "-c", "sh -c :; sh -c :; sleep 60; :"]
+        process = subprocess.Popen(words, env=environment, start_new_session=True)
+        self.addCleanup(self.end, process)
+        self.wait_for(lambda: len(self.profiles()) > 3)
+        time.sleep(1)
+        shown = self.battprof("top", "--every", "0.3s", "-n", "1", "live")
+        self.assertRegex(shown.out, r"^live  (da)?sh +running [1-9][\d.]* s\n")
+        self.assertRegex(shown.out, r"\n4 processes \(2 running\), 2 threads: ")
+        self.assertIn("nanosleep", shown.out)
 
     def test_ends_with_the_run(self):
         process = self.record()
