@@ -4,13 +4,16 @@
     %load_ext battprof
     %%battprof [options of `battprof run`] [-- arguments]      the cell's code in a child, then the report
     %%battprof --html                                          the report in full; --html FILE: also there
+    %%battprof --here [NAME]                                   the cell in the kernel, and what it did
 
     import battprof
     battprof.load()        profile this kernel from here on; modules imported before are found
     battprof.report()      what it did since then
+    with battprof.record("step 7") as part: ...      and then part: what it did, alone
     battprof.watch()       what it, or another run, is doing: a cell that keeps up with it
 
-The cell runs in a process of its own: it sees none of the notebook's variables and leaves none.
+Without --here the cell runs in a process of its own: it sees none of the notebook's variables and
+leaves none.
 Needs the command `battprof`, which is installed with this package; no package of others. It is also
 `python -m battprof`.
 """
@@ -28,6 +31,8 @@ import sysconfig
 import tempfile
 import threading
 import time
+
+from . import part as _part
 
 _here = os.path.dirname(os.path.abspath(__file__))
 # Where the command is, seen from here: PREFIX/lib/python3.11/site-packages/battprof and the like, a
@@ -103,6 +108,12 @@ class Report:
     def json(self):
         return json.loads(self._ask("--json"))
 
+    def task(self, name):
+        """The task of that id as data, with all its functions; None if there is none that ended."""
+        text = self._ask("--json", "--search", name.replace("[", "?").replace("\\", "?"))
+        return next((task for task in json.loads(text)["tasks"]["list"]
+                     if task["id"] == name and not task["unfinished"]), None)
+
     def __repr__(self):
         return self._text()
 
@@ -130,6 +141,36 @@ def load(directory=None):
     os.environ.setdefault("BATTPROF_QUIET", "1")
     ctypes.CDLL(library())
     _loaded = path
+
+
+def _recording():
+    """The library and the directory of this process's profile; (None, None) if it has none."""
+    name = re.compile(r"(/.*)/battprof\.%d(\.\d+)?\.bp$" % os.getpid())
+    path, where = None, None
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:
+        for line in lines:
+            mapped = line.rstrip("\n").partition("/")
+            file = mapped[1] + mapped[2]
+            found = name.search(file)
+            where = found[1] if found else where
+            if os.path.basename(file).startswith("libbattprof") and not path:
+                path = file
+    return (path, where) if path and where else (None, None)
+
+
+def record(name="part"):
+    """With this process's profiler, which is loaded if need be: a part of what this thread does.
+
+        with battprof.record("step 7") as part:
+            ...
+        part            # what it did: times by category, functions and their exact calls
+    """
+    if not _recording()[0]:
+        load()
+    path, where = _recording()
+    if not path:
+        raise RuntimeError("this process is not being recorded; battprof doctor says what is wrong")
+    return _part.record(name, path, lambda: Report(where))
 
 
 def report(directory=None):
@@ -254,8 +295,23 @@ def run(text, options=(), arguments=(), full=False):
     return Report(output, full) if os.path.isdir(output) else None
 
 
+def _run_here(words, cell):
+    """The cell in the kernel, with its variables."""
+    from IPython import get_ipython
+    if words[:1] != ["--here"] or len(words) > 2:
+        raise ValueError("%%battprof --here [NAME] takes no options: the kernel is running already")
+    shell = get_ipython()
+    with record(words[1] if len(words) > 1 else "cell %d" % shell.execution_count) as part:
+        done = shell.run_cell(cell)
+        if not done.success:  # its traceback is shown; the part says that it failed
+            part.failed = True
+    return part
+
+
 def _magic(line, cell):
     words = shlex.split(line)
+    if "--here" in words:
+        return _run_here(words, cell)
     split = words.index("--") if "--" in words else len(words)
     options = words[:split]
     place = options.index("--html") if "--html" in options else -1
