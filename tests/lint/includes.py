@@ -26,7 +26,7 @@ ALLOWED = {
     "tools/export/html/": ("profile/", "tools/base/", "tools/rules/", "tools/model/",
                            "tools/analyze/"),
     "tools/import/": ("profile/", "tools/base/", "cuda/attribute.h"),
-    "tools/live/": ("profile/", "tools/base/", "tools/rules/"),
+    "tools/live/": ("profile/", "tools/base/", "tools/symbols/", "tools/rules/"),
     "tools/run/": ("profile/", "tools/base/", "tools/rules/", "tools/live/tasks.h"),
     "tools/command/": ("profile/", "tools/"),
     "tools/static/": (),
