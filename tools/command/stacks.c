@@ -19,7 +19,7 @@ const struct bp_command bp_command_stacks = {
     .about =
         "Shows the threads of a process: the intercepted calls that are open and for how long, "
         "if it is being recorded, and the native frames, where ptrace is allowed and libunwind "
-        "is installed. Each thread stops while its stack is walked, for about a millisecond.",
+        "is installed. Each thread stops while its stack is walked, for a few milliseconds.",
     .next = "Example:\n"
             "  battprof stacks 1234",
     .options = options,
