@@ -164,7 +164,6 @@ static void set_up(struct top *top) {
     const char *by = top->settings.by;
     top->terminal = bp_terminal_open();
     bp_page_init(&top->screen.page, stdout);
-    bp_page_fit(&top->screen.page);
     if (top->settings.every_s == 0)
         top->settings.every_s = top->terminal ? USUAL_S : USUAL_BLOCK_S;
     if (top->settings.every_s < SHORTEST_S)
