@@ -202,6 +202,23 @@ int bp_option_number(const struct bp_option *option, const char *value, void *to
     return 0;
 }
 
+int bp_option_time(const struct bp_option *option, const char *value, void *to,
+                   struct bp_error *error) {
+    static const struct {
+        const char *unit;
+        double s;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    char *end;
+    double number = strtod(value, &end);
+    for (size_t i = 0; end != value && i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && number < 1e9) {
+            *(double *)to = number * units[i].s;
+            return 0;
+        }
+    return bp_error_set(error, BP_USAGE, "--%s: '%s' is not a time; write 8h, 90m or 300s",
+                        option->name, value);
+}
+
 int bp_option_list(const struct bp_option *option, const char *value, void *to,
                    struct bp_error *error) {
     struct bp_words *words = to;

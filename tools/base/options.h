@@ -47,6 +47,7 @@ bp_option_store bp_option_flag;   /* bool, becomes true */
 bp_option_store bp_option_text;   /* const char *, may not be empty; the last one wins */
 bp_option_store bp_option_choice; /* const char *, one of the words "a|b|c" in `argument` */
 bp_option_store bp_option_number; /* unsigned, from 1 on */
+bp_option_store bp_option_time;   /* double, seconds: 8h, 90m, 300s */
 bp_option_store bp_option_list;   /* struct bp_words, each use adds one */
 
 struct bp_words {

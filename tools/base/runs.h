@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "profile/format.h"
+
 /* In every directory that a run wrote: what `battprof run` itself knows of it. */
 #define BP_SESSION_FILE "run.bp"
 
@@ -23,5 +25,9 @@ void bp_runs_fini(struct bp_runs *runs);
 
 /* "1", "2", …: the name of a directory of a repeated run. */
 bool bp_runs_is_number(const char *name);
+
+/* The process that writes a profile runs, on this machine, and is no zombie. A killed one says
+ * nothing of its end, and the kernel gives its number to others. */
+bool bp_runs_is_alive(const struct bp_header *header);
 
 #endif

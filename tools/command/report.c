@@ -29,7 +29,6 @@ static bp_option_store store_levels;
 static bp_option_store store_lines;
 static bp_option_store store_percent;
 static bp_option_store store_positive;
-static bp_option_store store_time;
 
 static const char by_words[] =
 #define VIEW(id, word, ...) "|" word
@@ -41,7 +40,7 @@ static const struct bp_option options[] = {
     {"by", 0, &by_words[1], "what a row of the table is", store_by, SETTING(by)},
     {"brief", 0, NULL, "where the wall went and what to change first, in 20 lines at most",
      bp_option_flag, SETTING(brief)},
-    {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", store_time,
+    {"budget", 0, "TIME", "how many runs and tasks fit into TIME: 8h, 90m, 300s", bp_option_time,
      SETTING(budget_s)},
     {"csv", 0, NULL, "the table as CSV, all rows unless --top is given", bp_option_flag,
      SETTING(csv)},
@@ -146,23 +145,6 @@ static int store_positive(const struct bp_option *option, const char *value, voi
                             value);
     *(double *)to = number;
     return 0;
-}
-
-static int store_time(const struct bp_option *option, const char *value, void *to,
-                      struct bp_error *error) {
-    static const struct {
-        const char *unit;
-        double s;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-    char *end;
-    double number = strtod(value, &end);
-    for (size_t i = 0; end != value && i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(end, units[i].unit) == 0 && number > 0 && number < 1e9) {
-            *(double *)to = number * units[i].s;
-            return 0;
-        }
-    return bp_error_set(error, BP_USAGE, "--%s: '%s' is not a time; write 8h, 90m or 300s",
-                        option->name, value);
 }
 
 /* What `export -f folded --weight cpu` writes. */

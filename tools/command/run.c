@@ -212,8 +212,21 @@ static void wait_for_target(struct run *run) {
     bp_progress_free(progress);
 }
 
+/* For the person who waits at a terminal; a log needs no such line. Not wrapped: it has a command
+ * to copy. */
+static void announce(const struct run *run) {
+    if (!isatty(STDERR_FILENO) || run->settings.quiet)
+        return;
+    char *words[] = {run->directory, NULL};
+    char *quoted = bp_quote_words(words);
+    fprintf(stderr, "battprof: recording; watch it with: %s top %s\n", bp_invoked(), quoted);
+    free(quoted);
+}
+
 static int run_target(struct run *run, struct bp_error *error) {
     unsigned running = 0;
+    if (run->profiled)
+        announce(run);
     if (run->profiled)
         bp_session_begin(&run->session);
     int failed = bp_target_start(&run->target, error);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/base/memory.h"
+#include "tools/base/runs.h"
 #include "tools/model/internal.h"
 
 /* Two clock pairs closer than this give a worse rate than the constructor's estimate. */
@@ -88,55 +89,6 @@ static uint64_t now_ticks(const struct bp_header *header) {
     return header->clock == BP_CLOCK_MONOTONIC ? clock_ns(CLOCK_MONOTONIC) : 0;
 }
 
-static bool on_this_boot(const struct bp_header *header) {
-    char here[64] = "";
-    char host[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file)
-        return false;
-    if (!fgets(here, sizeof(here), file))
-        here[0] = 0;
-    fclose(file);
-    here[strcspn(here, "\n")] = 0;
-    gethostname(host, sizeof(host) - 1);
-    return header->boot_id[0] && strncmp(here, header->boot_id, sizeof(header->boot_id) - 1) == 0 &&
-           strncmp(host, header->host, sizeof(header->host) - 1) == 0;
-}
-
-/* Start of a process in ns of CLOCK_MONOTONIC; UINT64_MAX if there is none, or a zombie. */
-static uint64_t process_start(int pid) {
-    char path[64];
-    char line[1024];
-    char state = 'Z';
-    unsigned long long start = 0;
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return UINT64_MAX;
-    size_t got = fread(line, 1, sizeof(line) - 1, file);
-    fclose(file);
-    line[got] = 0;
-    const char *after_name = strrchr(line, ')');
-    if (!after_name || sscanf(after_name + 1,
-                              " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                              "%*s %*s %*s %llu",
-                              &state, &start) != 2)
-        return UINT64_MAX;
-    if (state == 'Z' || state == 'X')
-        return UINT64_MAX;
-    uint64_t asleep = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
-    uint64_t since_boot = start * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
-    return since_boot > asleep ? since_boot - asleep : 0;
-}
-
-/* A pid may have been given to another process since: that one began after our first clock pair.
- * The kernel's start times are coarse, hence the slack. */
-static bool is_live(const struct bp_header *header) {
-    uint64_t slack = 100000000;
-    return header->state == BP_RUNNING && on_this_boot(header) &&
-           process_start(header->pid) <= header->first.monotonic_ns + slack;
-}
-
 static int compare_reaped(const void *a, const void *b) {
     const struct reaped_item *x = a;
     const struct reaped_item *y = b;
@@ -199,7 +151,7 @@ static void settle_end(struct bp_model_process *process, const struct bp_reaped 
             process->end = header->start;
         return;
     }
-    process->live = !reaped && is_live(header);
+    process->live = !reaped && bp_runs_is_alive(header);
     process->killed = !process->live;
     process->end_v = reaped ? reaped->v : 0;
     if (reaped)

@@ -63,6 +63,14 @@ CELLS = (
     ("battprof.report()", "dsl.add|still running"),
     ("%%battprof\nimport dsl\ndsl.add(1, 2)", "dsl.add|wall "),
     ("[f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']", "[1]"),
+    ("x = 5; dsl.add(1, 1)", "2"),
+    ("%%battprof --here\ny = [dsl.add(i, x) for i in range(30)]\nprint('here', __name__, len(y))",
+     "here __main__ 30|: |DSL |  dsl.add"),
+    ("[f['calls'] for f in _.json['functions'] if f['name'] == 'dsl.add']", "[30]"),
+    ("y[29]", "34"),
+    ("%%battprof --here again\ndsl.add(1, 1)", "again: |  dsl.add"),
+    ("w = battprof.watch(every=0.2)", None),
+    ("import time; time.sleep(3); w.stop(); w.text", "since start|own code"),
 )
 
 
@@ -88,6 +96,45 @@ def check_loaded(check, where, python, directory):
     calls = {f["name"]: f["calls"] for f in pythons.report(output)["functions"]}
     for name, wanted in LOADED.items():
         check.that(calls.get(name) == wanted, "%s: %s: %r" % (where, name, calls.get(name)))
+
+
+# Parts: of a program that loads the profiler itself, or that runs under it.
+PARTS = """
+import sys; sys.path.insert(0, %r)
+import json, dsl, battprof
+def work(n):
+    for i in range(n): dsl.add(i, i)
+parts, total = [], 5
+work(total)
+for n in (10, 0, 300):
+    with battprof.record("step") as part: work(n)
+    parts.append(part)
+    work(7)
+try:
+    with battprof.record("wrong*") as part: work(3); raise KeyError
+except KeyError: parts.append(part)
+for part in parts:
+    task = part.json
+    calls = [f["calls"] for f in task["functions"] if f["name"] == "dsl.add"]
+    sums = task["dsl_s"] + task["framework_s"] + task["transfer_s"] + task["profiler_s"]
+    print(part.name, calls, task["failed"], abs(sums / task["duration_s"] - 1) < 0.01,
+          repr(part).split(":")[0])
+"""
+PARTS_SHOWN = b"""step [10] False True step
+step (2) [] False True step (2)
+step (3) [300] False True step (3)
+wrong* [3] True True wrong* (failed)
+"""
+
+
+def check_parts(check, where, python, directory):
+    env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB)
+    script = [python, "-c", PARTS % os.path.abspath(MODULE)]
+    under = [pythons.CMD, "run", "-q", "-o", os.path.join(directory, "parts" + where), "--"]
+    for words in (script, under + script):
+        done = subprocess.run(words, env=env, cwd=directory, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        check.that((done.stdout, done.stderr) == (PARTS_SHOWN, b""), "%s: %r" % (where, done))
 
 
 CELL = '''
@@ -143,6 +190,7 @@ def main():
         file.write(DSL)
     for version, python in pythons.find().items():
         check_loaded(check, "%d.%d" % version, python, directory)
+        check_parts(check, "%d.%d" % version, python, directory)
     check_run(check, sys.executable, directory)
     lacks_terminals = without_terminals()
     env = pythons.environment(BATTPROF_CMD=pythons.CMD, BATTPROF_LIB=pythons.LIB, HOME=directory)

@@ -4,12 +4,16 @@
     %load_ext battprof
     %%battprof [options of `battprof run`] [-- arguments]      the cell's code in a child, then the report
     %%battprof --html                                          the report in full; --html FILE: also there
+    %%battprof --here [NAME]                                   the cell in the kernel, and what it did
 
     import battprof
     battprof.load()        profile this kernel from here on; modules imported before are found
     battprof.report()      what it did since then
+    with battprof.record("step 7") as part: ...      and then part: what it did, alone
+    battprof.watch()       what it, or another run, is doing: a cell that keeps up with it
 
-The cell runs in a process of its own: it sees none of the notebook's variables and leaves none.
+Without --here the cell runs in a process of its own: it sees none of the notebook's variables and
+leaves none.
 Needs the command `battprof`, which is installed with this package; no package of others. It is also
 `python -m battprof`.
 """
@@ -25,7 +29,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
+
+from . import part as _part
 
 _here = os.path.dirname(os.path.abspath(__file__))
 # Where the command is, seen from here: PREFIX/lib/python3.11/site-packages/battprof and the like, a
@@ -101,6 +108,12 @@ class Report:
     def json(self):
         return json.loads(self._ask("--json"))
 
+    def task(self, name):
+        """The task of that id as data, with all its functions; None if there is none that ended."""
+        text = self._ask("--json", "--search", name.replace("[", "?").replace("\\", "?"))
+        return next((task for task in json.loads(text)["tasks"]["list"]
+                     if task["id"] == name and not task["unfinished"]), None)
+
     def __repr__(self):
         return self._text()
 
@@ -130,12 +143,98 @@ def load(directory=None):
     _loaded = path
 
 
+def _recording():
+    """The library and the directory of this process's profile; (None, None) if it has none."""
+    name = re.compile(r"(/.*)/battprof\.%d(\.\d+)?\.bp$" % os.getpid())
+    path, where = None, None
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:
+        for line in lines:
+            mapped = line.rstrip("\n").partition("/")
+            file = mapped[1] + mapped[2]
+            found = name.search(file)
+            where = found[1] if found else where
+            if os.path.basename(file).startswith("libbattprof") and not path:
+                path = file
+    return (path, where) if path and where else (None, None)
+
+
+def record(name="part"):
+    """With this process's profiler, which is loaded if need be: a part of what this thread does.
+
+        with battprof.record("step 7") as part:
+            ...
+        part            # what it did: times by category, functions and their exact calls
+    """
+    if not _recording()[0]:
+        load()
+    path, where = _recording()
+    if not path:
+        raise RuntimeError("this process is not being recorded; battprof doctor says what is wrong")
+    return _part.record(name, path, lambda: Report(where))
+
+
 def report(directory=None):
     """The report of a profile; of this process, if it was loaded."""
     where = directory or _loaded
     if not where:
         raise RuntimeError("nothing to report: battprof.load() first, or give a directory")
     return Report(where)
+
+
+class Watch:
+    """What `battprof top` shows of a run, renewed until the run ends or stop() is called."""
+
+    def __init__(self, target, every, by):
+        self._words = [command(), "top", "-n", "1", "--every", "%gs" % every, "--by", by, target]
+        self._handle, self._stopped = None, threading.Event()
+
+    def _look(self):
+        """The next block, after one interval; "" if there is no run any more."""
+        done = subprocess.run(self._words, check=False, env=_command_environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True)
+        self.text = done.stdout or done.stderr
+        return done.returncode == 0 and "  running " in self.text.split("\n")[0]
+
+    def _show(self, display):
+        data = {"text/plain": self.text}
+        if self._handle:
+            self._handle.update(data, raw=True)
+        else:
+            self._handle = display(data, raw=True, display_id=True)
+
+    def _follow(self, show):
+        running = True
+        while running and not self._stopped.is_set():
+            running = self._look()
+            show()
+
+    def stop(self):
+        self._stopped.set()
+
+
+def watch(target=None, every=1.0, by="function"):
+    """Show what a run is doing: this process, if it was loaded, a directory, or a process's number.
+    In a notebook the cell ends at once and its output keeps up with the run; elsewhere blocks are
+    printed until the run ends."""
+    where = str(target or _loaded or "battprof.out")
+    seen = Watch(where, every, by)
+    display = _display()
+    if not display:
+        seen._follow(lambda: print(seen.text, flush=True))
+        return None
+    threading.Thread(target=seen._follow, args=(lambda: seen._show(display),), daemon=True).start()
+    return seen
+
+
+def _display():
+    """IPython's display, or None outside of it."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+        return display if get_ipython() else None
+    except ImportError:
+        return None
 
 
 class _Progress:
@@ -145,12 +244,7 @@ class _Progress:
 
     def __init__(self):
         self.handle, self.last, self.count = None, 0, 0
-        try:
-            from IPython import get_ipython
-            from IPython.display import display
-            self.display = display if get_ipython() else None
-        except ImportError:
-            self.display = None
+        self.display = _display()
 
     def takes(self, line):
         """Whether it is a line of `run --progress`."""
@@ -201,8 +295,23 @@ def run(text, options=(), arguments=(), full=False):
     return Report(output, full) if os.path.isdir(output) else None
 
 
+def _run_here(words, cell):
+    """The cell in the kernel, with its variables."""
+    from IPython import get_ipython
+    if words[:1] != ["--here"] or len(words) > 2:
+        raise ValueError("%%battprof --here [NAME] takes no options: the kernel is running already")
+    shell = get_ipython()
+    with record(words[1] if len(words) > 1 else "cell %d" % shell.execution_count) as part:
+        done = shell.run_cell(cell)
+        if not done.success:  # its traceback is shown; the part says that it failed
+            part.failed = True
+    return part
+
+
 def _magic(line, cell):
     words = shlex.split(line)
+    if "--here" in words:
+        return _run_here(words, cell)
     split = words.index("--") if "--" in words else len(words)
     options = words[:split]
     place = options.index("--html") if "--html" in options else -1

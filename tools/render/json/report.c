@@ -283,7 +283,7 @@ json_t *bp_report_json_make(const struct bp_analysis *analysis,
     bp_report_json_devices(root, model);
     json_object_set_new(root, "groups", bp_report_json_groups(model));
     json_object_set_new(root, "phases", bp_report_json_phases(model));
-    json_object_set_new(root, "tasks", bp_report_json_tasks(model));
+    json_object_set_new(root, "tasks", bp_report_json_tasks(model, settings));
     json_object_set_new(root, "projection", bp_report_json_projection(model, settings));
     json_object_set_new(root, "budget", bp_report_json_budget(analysis, settings));
     json_object_set_new(root, "advice", bp_report_json_advice(analysis));

@@ -38,7 +38,8 @@ json_t *bp_report_json_budget(const struct bp_analysis *analysis,
                               const struct bp_report_settings *settings);
 
 /* task.c */
-json_t *bp_report_json_tasks(const struct bp_model *model);
+json_t *bp_report_json_tasks(const struct bp_model *model,
+                             const struct bp_report_settings *settings);
 json_t *bp_report_json_phases(const struct bp_model *model);
 
 /* The named device that was busy most, or null. */

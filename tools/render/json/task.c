@@ -12,7 +12,8 @@
 #include "tools/render/text/task.h"
 
 #define BUCKETS 8
-/* Of each task the functions with most time; what is below a hundredth of it is left out. */
+/* Of each task the functions with most time; what is below a hundredth of it is left out. Of a task
+ * that is searched for all are there. */
 #define FUNCTIONS 10
 #define SMALLEST 0.01
 
@@ -25,11 +26,11 @@ static json_t *make_row(const struct bp_model *model, const struct bp_task_funct
     return object;
 }
 
-static json_t *make_rows(const struct bp_model *model, const struct bp_model_task *task) {
+static json_t *make_rows(const struct bp_model *model, const struct bp_model_task *task, bool all) {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < task->function_count && i < FUNCTIONS; i++) {
+    for (uint32_t i = 0; i < task->function_count && (all || i < FUNCTIONS); i++) {
         const struct bp_task_function *row = &model->tasks.functions[task->first_function + i];
-        if (row->self_s >= SMALLEST * task->duration_s)
+        if (all || row->self_s >= SMALLEST * task->duration_s)
             json_array_append_new(list, make_row(model, row));
     }
     return list;
@@ -57,7 +58,7 @@ static void set_place(json_t *object, const struct bp_model *model,
                           (uint64_t)model->threads[task->thread].source->info.tid);
 }
 
-static json_t *make_task(const struct bp_model *model, const struct bp_model_task *task) {
+static json_t *make_task(const struct bp_model *model, const struct bp_model_task *task, bool all) {
     json_t *object = json_object();
     bp_json_set_text(object, "id", task->id);
     bp_json_set_text(object, "name", task->name);
@@ -87,14 +88,14 @@ static json_t *make_task(const struct bp_model *model, const struct bp_model_tas
     json_object_set_new(object, "outlier", json_boolean(task->outlier));
     json_object_set_new(object, "detailed", json_boolean(task->detailed));
     json_object_set_new(object, "phases", make_parts(model, task));
-    json_object_set_new(object, "functions", make_rows(model, task));
+    json_object_set_new(object, "functions", make_rows(model, task, all));
     return object;
 }
 
 /* Why it stands out: what took longer than in the median task. */
 static json_t *make_outlier(const struct bp_model *model, const struct bp_task_typical *typical,
                             const struct bp_model_task *task) {
-    json_t *object = make_task(model, task);
+    json_t *object = make_task(model, task, false);
     json_t *list = json_array();
     json_t *phases = json_array();
     struct bp_task_function *rows = bp_task_excess(model, typical, task);
@@ -194,7 +195,8 @@ static json_t *make_levels(const struct bp_model *model) {
     return list;
 }
 
-json_t *bp_report_json_tasks(const struct bp_model *model) {
+json_t *bp_report_json_tasks(const struct bp_model *model,
+                             const struct bp_report_settings *settings) {
     json_t *object = json_object();
     json_t *outliers = json_array();
     json_t *list = json_array();
@@ -209,7 +211,9 @@ json_t *bp_report_json_tasks(const struct bp_model *model) {
                                   make_outlier(model, &typical, &model->tasks.list[order[i]]));
     for (uint32_t i = 0; i < model->tasks.count; i++)
         if (bp_task_counts(&model->tasks.list[i]) && !model->tasks.list[i].dropped)
-            json_array_append_new(list, make_task(model, &model->tasks.list[i]));
+            json_array_append_new(list, make_task(model, &model->tasks.list[i],
+                                                  bp_report_task_is_wanted(&model->tasks.list[i],
+                                                                           &settings->search)));
     json_object_set_new(object, "histogram", make_histogram(model));
     json_object_set_new(object, "other_levels", make_levels(model));
     json_object_set_new(object, "outliers", outliers);

@@ -42,6 +42,9 @@ struct bp_task_calls *bp_task_levels(const struct bp_model *model, uint32_t *cou
 const char *bp_task_level_name(enum bp_task_level level);
 void bp_report_task_levels(const struct bp_page *page, const struct bp_model *model);
 
+/* task_one.c: --search has its id or name. */
+bool bp_report_task_is_wanted(const struct bp_model_task *task, const struct bp_words *words);
+
 void bp_report_outliers(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_report_settings *settings);
 

@@ -113,7 +113,7 @@ static void print_parts(const struct bp_page *page, const struct bp_model *model
     bp_columns_more(page, "    ", task->function_count, settings->top);
 }
 
-static bool is_wanted(const struct bp_model_task *task, const struct bp_words *words) {
+bool bp_report_task_is_wanted(const struct bp_model_task *task, const struct bp_words *words) {
     for (size_t i = 0; i < words->count; i++)
         if (bp_report_matches(words->word[i], task->id) ||
             bp_report_matches(words->word[i], task->name))
@@ -130,7 +130,7 @@ void bp_report_task_search(const struct bp_page *page, const struct bp_model *mo
     bp_task_typical_init(&typical, model);
     for (uint32_t i = 0; i < count; i++) {
         const struct bp_model_task *task = &model->tasks.list[order[i]];
-        if (!is_wanted(task, &settings->search) || shown++ >= settings->top)
+        if (!bp_report_task_is_wanted(task, &settings->search) || shown++ >= settings->top)
             continue;
         print_title(page, model, task);
         if (task->detailed)

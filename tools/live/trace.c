@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/live/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/clock.h"
+#include "tools/base/text.h"
+
+#define PATIENCE_NS 200000000u /* for a thread to stop */
+#define STEP_NS 20000
+
+/* Calls that return EINTR when their thread was stopped, even without a signal: signal(7). */
+static const long interrupted[] = {SYS_epoll_wait,   SYS_epoll_pwait,  SYS_epoll_pwait2,
+                                   SYS_semop,        SYS_semtimedop,   SYS_rt_sigtimedwait,
+                                   SYS_io_getevents, SYS_io_pgetevents};
+
+static bool read_file(const char *path, char *text, size_t size) {
+    FILE *file = fopen(path, "re");
+    size_t got = file ? fread(text, 1, size - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[got] = 0;
+    return got > 0;
+}
+
+/* Whether it is in a call that must not be disturbed. Unknown, as for a running thread, is no. */
+static bool would_notice(pid_t pid, pid_t tid) {
+    char path[64], text[256];
+    long number;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    if (!read_file(path, text, sizeof(text)) || sscanf(text, "%ld", &number) != 1)
+        return false;
+    for (size_t i = 0; i < sizeof(interrupted) / sizeof(*interrupted); i++)
+        if (interrupted[i] == number)
+            return true;
+    return false;
+}
+
+static int wait_for_stop(struct bp_trace *trace) {
+    struct timespec step = {.tv_nsec = STEP_NS};
+    uint64_t end = bp_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    int status;
+    for (;;) {
+        pid_t got = waitpid(trace->tid, &status, __WALL | WNOHANG);
+        if (got < 0 || (got == trace->tid && !WIFSTOPPED(status)))
+            return -ESRCH;
+        if (got == trace->tid)
+            break;
+        if (bp_clock_ns(CLOCK_MONOTONIC) > end)
+            return -ETIMEDOUT;
+        nanosleep(&step, NULL);
+    }
+    trace->signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+    return 0;
+}
+
+int bp_trace_stop(struct bp_trace *trace, pid_t pid, pid_t tid) {
+    *trace = (struct bp_trace){.tid = tid};
+    if (would_notice(pid, tid))
+        return -EINTR;
+    trace->stopped = bp_clock_ns(CLOCK_MONOTONIC);
+    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+        return -errno;
+    int result = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(trace);
+    if (result)
+        bp_trace_go(trace);
+    return result;
+}
+
+/* A thread that has not stopped cannot be let go; it is when this process ends, at the latest. */
+uint64_t bp_trace_go(const struct bp_trace *trace) {
+    ptrace(PTRACE_DETACH, trace->tid, NULL, (void *)(intptr_t)trace->signal);
+    return bp_clock_ns(CLOCK_MONOTONIC) - trace->stopped;
+}
+
+static bool find_line(pid_t pid, const char *name, char *line, size_t size) {
+    char path[64], text[8192];
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (!read_file(path, text, sizeof(text)))
+        return false;
+    char *found = strstr(text, name);
+    if (!found || (found != text && found[-1] != '\n'))
+        return false;
+    found += strlen(name);
+    snprintf(line, size, "%.*s", (int)strcspn(found, "\n"), found);
+    return true;
+}
+
+long bp_trace_status(pid_t pid, const char *name) {
+    char line[128];
+    return find_line(pid, name, line, sizeof(line)) ? strtol(line, NULL, 10) : -1;
+}
+
+static char state_of(pid_t pid) {
+    char line[128], state = 0;
+    if (find_line(pid, "State:", line, sizeof(line)))
+        sscanf(line, " %c", &state);
+    return state;
+}
+
+/* Yama's three ways to say no; 0 without Yama. */
+static int yama_scope(void) {
+    char text[16];
+    return read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) ? atoi(text) : 0;
+}
+
+static char *explain_denial(pid_t pid) {
+    long owner = bp_trace_status(pid, "Uid:");
+    int scope = yama_scope();
+    if (owner >= 0 && (uid_t)owner != geteuid() && geteuid() != 0)
+        return bp_make_text("it belongs to user %ld; become that user, or root", owner);
+    if (scope == 3)
+        return bp_make_text("kernel.yama.ptrace_scope is 3: nobody may, until the next boot");
+    if (scope > 0)
+        return bp_make_text("kernel.yama.ptrace_scope is %d: only root may, or after sysctl "
+                            "kernel.yama.ptrace_scope=0",
+                            scope);
+    return bp_make_text("the kernel refuses: the container lacks CAP_SYS_PTRACE (docker run "
+                        "--cap-add SYS_PTRACE), a seccomp filter forbids it, or the program is "
+                        "set-user-ID");
+}
+
+char *bp_trace_refusal(pid_t pid, int error) {
+    char state = state_of(pid);
+    long tracer = bp_trace_status(pid, "TracerPid:");
+    if (state == 0 || state == 'Z' || state == 'X')
+        return bp_make_text("it has ended");
+    if (tracer > 0 && tracer != getpid())
+        return bp_make_text("process %ld traces it; only one may", tracer);
+    if (state == 'T' || state == 't')
+        return bp_make_text("it is stopped, and left alone; kill -CONT %d lets it go on", (int)pid);
+    if (error == -EPERM || error == -EACCES)
+        return explain_denial(pid);
+    if (error == -ESRCH)
+        return bp_make_text("it is ending");
+    return error ? bp_make_text("%s", strerror(-error)) : NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stopping one thread of another process for a moment, by ptrace. The thread goes on as if nothing
+ * had been: a call that it was blocked in is continued by the kernel. The few calls that the kernel
+ * would end with EINTR instead are known beforehand, and such a thread is not stopped.
+ */
+#ifndef BP_TOOLS_LIVE_TRACE_H
+#define BP_TOOLS_LIVE_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bp_trace {
+    pid_t tid;
+    int signal;       /* that the thread was about to get; it does when it goes on */
+    uint64_t stopped; /* CLOCK_MONOTONIC, ns */
+};
+
+/* 0 or -errno: -ETIMEDOUT if it does not stop (a thread in the kernel's hands), -EINTR if it must
+ * not be stopped now, -ESRCH if it has ended. */
+int bp_trace_stop(struct bp_trace *trace, pid_t pid, pid_t tid);
+/* How long it was stopped, ns. */
+uint64_t bp_trace_go(const struct bp_trace *trace);
+
+/* Why the process cannot be traced, and what would allow it: a new sentence, NULL if nothing speaks
+ * against it. `error` is what bp_trace_stop() said, 0 before it was asked. */
+char *bp_trace_refusal(pid_t pid, int error);
+
+/* A line of /proc/PID/status as a number; -1 if there is none. */
+long bp_trace_status(pid_t pid, const char *name);
+
+#endif
