@@ -41,15 +41,17 @@ DIFF = {"diff": [], "diff_json": ["--json"], "diff_csv": ["--csv"],
 
 def show(battprof, case, kind, directory):
     """Stdout; for a failure what it says and the status instead."""
-    environment = {"PATH": os.environ["PATH"], "TZ": "UTC",
+    folder = os.path.dirname(os.path.abspath(battprof))  # hints name the command as it was called
+    environment = {"PATH": folder + ":" + os.environ["PATH"], "TZ": "UTC",
                    "LANG": "C" if kind == "ascii" else "C.UTF-8"}
     if kind.startswith("diff"):
-        command = [battprof, "diff"] + DIFF[kind] + case.get("options", []) + case["sides"]
+        command = ["battprof", "diff"] + DIFF[kind] + case.get("options", []) + case["sides"]
     else:
-        command = [battprof, "report"] + OPTIONS[kind] + case.get("options", [])
+        command = ["battprof", "report"] + OPTIONS[kind] + case.get("options", [])
         if case.get("path"):
             command.append(case["path"])
-    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True)
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True,
+                          executable=os.path.abspath(battprof))
     text = done.stdout.decode() + done.stderr.decode()
     if done.returncode:
         text += "exit status %d\n" % done.returncode
@@ -63,6 +65,9 @@ def check_text(kind, text):
         for row in report["thread_list"]:
             assert abs(row["sum_s"] - row["lifetime_s"]) <= 0.001 * row["lifetime_s"] + 1e-6 or \
                 any("lifetime by more than" in note for note in report["notes"]), row
+        rows = sum(row["s"] for row in report["split"].values())
+        assert abs(rows - report["wall_s"]) <= 1e-6 * report["wall_s"] + 1e-9, \
+            "the split has %g s of a wall of %g s" % (rows, report["wall_s"])
         for row in report["functions"]:
             order = [row[key] for key in ("min_s", "median_s", "p99_s", "max_s")]
             assert None in order or order == sorted(order), row
@@ -90,6 +95,8 @@ def run_case(battprof, path, update):
         raise SystemExit("%s: no expected.* in it" % path)
     with tempfile.TemporaryDirectory() as directory:
         make_bp.write_all(case, directory)
+        if "sides" not in case:  # sums hold in every case
+            check_text("json", show(battprof, case, "json", directory))
         for kind in kinds:
             text = show(battprof, case, kind, directory)
             check_text(kind, text)
