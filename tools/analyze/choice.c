@@ -19,6 +19,9 @@
 /* Share of the user's time below which a thing is not worth another run. */
 #define SMALLEST_PART 0.1
 
+/* Characters that mean themselves, in a pattern and to a shell. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-+"
+
 struct thing {
     char *pattern;    /* that names it */
     const char *text; /* as people know it: borrowed, or the pattern */
@@ -74,6 +77,8 @@ static void add_part(struct things *things, const struct bp_part *part,
     struct thing *thing = &things->list[number];
     thing->s += part->self_s;
     thing->sampled_s += part->kind == BP_PART_SAMPLED && !function->calls ? part->self_s : 0;
+    if (strspn(thing->pattern, PLAIN) < strlen(thing->pattern))
+        return; /* it could not be pasted */
     thing->exact |= (function->module[0] && strcmp(function->name, "<module>") != 0) ||
                     (!function->module[0] && strstr(function->library, ".so"));
 }

@@ -144,6 +144,8 @@ static enum bp_owner owner_of_native(const struct search *search,
 static enum bp_owner owner_of_text(const struct bp_model *model,
                                    const struct bp_function *function) {
     size_t length = strcspn(function->module, ".");
+    if (function->module[0] == '<') /* it has no name but that it is a text */
+        return BP_OWNER_UNKNOWN;
     for (uint32_t i = 0; i < model->function_count; i++) {
         const struct bp_function *other = &model->functions[i];
         if (other->file[0] == '/' && strncmp(other->module, function->module, length) == 0 &&
@@ -202,7 +204,7 @@ static bool find_package(struct search *search) {
         const struct bp_function *function = &search->model->functions[i];
         size_t size = function->script ? package_size(function->file) : 0;
         bool seen = function->on_stacks || bp_function_used(function);
-        if (size && seen) {
+        if (size) {
             search->package = function->file;
             search->package_size = size;
         } else if (seen && function->module[0] && function->owner == BP_OWNER_USER) {
