@@ -13,6 +13,10 @@
 #include "tools/model/line/internal.h"
 #include "tools/model/part.h"
 
+/* Part of the CPU time by the threads' clocks that samples must hold to tell functions' CPU times.
+ */
+#define LEAST_SAMPLED 0.8
+
 /* What one function has of a pool for one purpose, while the pool is divided. */
 struct share {
     struct bp_part_key key;
@@ -238,13 +242,26 @@ static void add_contexts(struct grouping *grouping) {
     }
 }
 
+/* A thread that ends before its next sample takes CPU time that no sample has: many short processes
+ * have little else, and then samples say nothing about CPU time. */
+static bool tell_cpu(const struct bp_model *model, const struct bp_pools *pools) {
+    double clocks_s = 0;
+    double sampled_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        clocks_s += model->threads[i].has_clocks ? model->threads[i].cpu_s : 0;
+    for (uint32_t i = 0; i < pools->count; i++)
+        sampled_s += pools->pools[i].weight;
+    return sampled_s >= LEAST_SAMPLED * clocks_s;
+}
+
 /* A function without a sample may have had a CPU or not. */
 static void set_cpu_times(struct bp_model *model, const struct bp_pools *pools) {
+    model->samples.tell_cpu = tell_cpu(model, pools);
     for (uint32_t i = 0; i < model->function_count; i++)
         model->functions[i].cpu_s = -1;
     for (uint32_t i = 0; i < pools->count; i++) {
         struct bp_function *function = &model->functions[pools->pools[i].function];
-        if (pools->pools[i].samples)
+        if (pools->pools[i].samples && model->samples.tell_cpu)
             function->cpu_s = (function->cpu_s < 0 ? 0 : function->cpu_s) + pools->pools[i].weight;
     }
 }

@@ -144,15 +144,13 @@ static enum bp_owner owner_of_native(const struct search *search,
 static enum bp_owner owner_of_text(const struct bp_model *model,
                                    const struct bp_function *function) {
     size_t length = strcspn(function->module, ".");
-    if (function->module[0] == '<') /* it has no name but that it is a text */
-        return BP_OWNER_UNKNOWN;
     for (uint32_t i = 0; i < model->function_count; i++) {
         const struct bp_function *other = &model->functions[i];
         if (other->file[0] == '/' && strncmp(other->module, function->module, length) == 0 &&
             strchr(".", other->module[length]))
             return owner_of_place(other->file);
     }
-    return BP_OWNER_USER;
+    return BP_OWNER_UNKNOWN;
 }
 
 static enum bp_owner owner_of_python(const struct search *search,

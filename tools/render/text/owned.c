@@ -87,12 +87,14 @@ static bool belongs(const struct bp_model *model, const struct bp_part *part) {
            part->kind != BP_PART_BLOCKED;
 }
 
-static void add_part(struct row *row, const struct bp_part *part) {
+static void add_part(const struct bp_model *model, struct row *row, const struct bp_part *part) {
     row->calls += part->calls;
     row->self_s += part->self_s;
     row->error_s = part->error_s > row->error_s ? part->error_s : row->error_s;
     row->wall_s += part->wall_s;
-    row->cpu_s = part->samples == 0 || row->cpu_s < 0 ? -1 : row->cpu_s + part->cpu_s;
+    row->cpu_s = !model->samples.tell_cpu || part->samples == 0 || row->cpu_s < 0
+                     ? -1
+                     : row->cpu_s + part->cpu_s;
     row->exact |= part->kind == BP_PART_EXACT || part->calls > 0;
 }
 
@@ -117,7 +119,7 @@ static struct row *make_rows(const struct bp_model *model, uint32_t *count) {
             *BP_APPEND(rows, *count) = (struct row){.function = part->function, .part = part};
             place[part->function] = *count;
         }
-        add_part(&rows[place[part->function] - 1], part);
+        add_part(model, &rows[place[part->function] - 1], part);
     }
     free(place);
     if (*count)
