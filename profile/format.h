@@ -27,8 +27,9 @@
 #define BP_MAJOR 1
 /* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: samples of copies
  * that nothing else counted, gone with 6; 5: kind 22, bp_sample.direction; 6: kind 23,
- * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time */
-#define BP_MINOR 8
+ * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time; 9:
+ * bp_header.cpus */
+#define BP_MINOR 9
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -125,7 +126,8 @@ struct bp_header {
     uint32_t python_start_node;
     uint32_t line_doubt; /* by which line_event may be off, 1/256 ticks */
     char project[256];   /* of a session: the folder of the project that it was started in, or "" */
-    char reserved[448];
+    uint32_t cpus;       /* that the process might run on when it began; 0 if unknown */
+    char reserved[444];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 

@@ -37,11 +37,23 @@ void bp_header_begin(struct bp_header *header, uint32_t clock) {
     memcpy(header->version, BP_VERSION, sizeof BP_VERSION);
 }
 
+/* CPUs that the calling thread may run on. The mask has room for 8192. */
+static uint32_t count_cpus(void) {
+    uint64_t mask[128] = {0};
+    uint32_t count = 0;
+    long size = BP_SYS3(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    for (long i = 0; i < size / (long)sizeof mask[0]; i++)
+        for (uint64_t rest = mask[i]; rest; rest &= rest - 1)
+            count++;
+    return count;
+}
+
 void bp_header_set_process(struct bp_header *header, uint64_t start) {
     header->pid = (int32_t)BP_SYS0(SYS_getpid);
     header->parent_pid = (int32_t)BP_SYS0(SYS_getppid);
     header->exit_status = -1;
     header->state = BP_RUNNING;
+    header->cpus = count_cpus();
     header->start = start;
     header->end = header->end_v = 0;
     header->first = bp_clock_pair_now(header->clock);

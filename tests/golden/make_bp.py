@@ -452,6 +452,7 @@ class Profile:
         header += struct.pack("<IQIIQQIIQI", 0, 0, 0, passed, 0, 0, 0, 0,
                               self.ticks(spec.get("python_start", 0)),
                               spec.get("python_start_node", 0))
+        header += struct.pack("<I256sI", 0, spec.get("project", "").encode(), spec.get("cpus", 0))
         return header.ljust(PAGE, b"\0")
 
     def pack(self):

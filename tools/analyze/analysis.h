@@ -20,6 +20,7 @@ struct bp_advice {
     const char *cause; /* of an advice about lines (causes.def): its word; else NULL */
     const char *file;  /* the first of them */
     uint32_t line;
+    bool first;      /* of warnings: before all others */
     bool of_devices; /* it belongs on the page of transfers, too */
 };
 

@@ -21,6 +21,10 @@ static const struct {
             "names. Every call is counted and timed."},
     {"framework", "All other time of the program: logging, imports, files, waiting, libraries. It "
                   "is never one number: the report divides it by what it was for."},
+    {"your code", "Where no DSL is named or found: the script, notebook cells, Python files that "
+                  "are not installed, the program and the libraries beside it. The headline then "
+                  "has your code, libraries, the standard library and interpreter, imports, "
+                  "waiting and file I/O instead of DSL and framework."},
     {"transfer", "Time in CUDA calls while bytes move between host and device."},
     {"self", "Time with the function innermost: what making this function faster can save."},
     {"total", "Time while the function was open, with everything that it calls."},

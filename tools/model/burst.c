@@ -16,6 +16,10 @@
 #define BURST_FACTOR 16
 /* With fewer calls the usual time is unknown. */
 #define LEAST_CALLS 8
+/* Share of the time in which threads could run, and seconds, below which a missing CPU is no news:
+ * every machine has other things to do now and then. */
+#define STARVED_PART 0.1
+#define STARVED_S 0.05
 
 static double middle_of(unsigned bucket) {
     double low = (double)bp_bucket_low(bucket);
@@ -90,4 +94,17 @@ double *bp_model_bursts(const struct bp_profile_thread *thread, uint32_t func_co
     free(usual.list);
     free(usual.number);
     return burst_s;
+}
+
+double bp_model_starved_s(const struct bp_model *model, double *could_run_s) {
+    double runqueue_s = 0;
+    double all_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++) {
+        const struct bp_model_thread *thread = &model->threads[i];
+        all_s += thread->has_clocks ? thread->cpu_s + thread->runqueue_s : 0;
+        runqueue_s += thread->has_clocks ? thread->runqueue_s : 0;
+    }
+    if (could_run_s)
+        *could_run_s = all_s;
+    return runqueue_s >= STARVED_PART * all_s && runqueue_s >= STARVED_S ? runqueue_s : 0;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/model/owner/owner.h"
 #include "tools/rules/rules.h"
 
 #define BP_NO_FUNCTION UINT32_MAX
@@ -28,12 +29,14 @@ struct bp_function {
     uint32_t line;
     uint32_t kind; /* enum bp_func_kind */
     enum bp_category category;
+    enum bp_owner owner;
     uint64_t calls; /* ended ones, aborted included */
     uint64_t aborted;
     uint64_t in_flight;
     double self_s;
     double total_s;
     double wall_s;
+    double cpu_s;    /* of self_s, as samples found it; -1: unknown */
     double idle_s;   /* of a wait: wall in which nobody was busy */
     double calls_s;  /* durations of its calls that ended: also those within one another */
     double min_s;    /* of a call, as the next four: estimates where calls are made from it */

@@ -13,6 +13,10 @@
 #include "tools/model/line/internal.h"
 #include "tools/model/part.h"
 
+/* Part of the CPU time by the threads' clocks that samples must hold to tell functions' CPU times.
+ */
+#define LEAST_SAMPLED 0.8
+
 /* What one function has of a pool for one purpose, while the pool is divided. */
 struct share {
     struct bp_part_key key;
@@ -43,6 +47,7 @@ static struct bp_part part_of(const struct division *division, const struct bp_p
         .category = key->category,
         .kind = key->kind,
         .samples = count,
+        .cpu_s = weight,
         .self_s = division->self_s * part,
         .error_s = bp_pool_variance(division->pool->samples, count, division->self_s),
         .wall_s = division->wall_s * part,
@@ -135,6 +140,7 @@ static void add_pool(struct grouping *grouping, uint32_t number,
                                    .calls_s = pool->self_s,
                                    .idle_s = pool->idle_s,
                                    .samples = pool->samples,
+                                   .cpu_s = pool->weight,
                                    .self_s = division.self_s,
                                    .wall_s = division.wall_s});
         return;
@@ -236,13 +242,40 @@ static void add_contexts(struct grouping *grouping) {
     }
 }
 
+/* A thread that ends before its next sample takes CPU time that no sample has: many short processes
+ * have little else, and then samples say nothing about CPU time. */
+static bool tell_cpu(const struct bp_model *model, const struct bp_pools *pools) {
+    double clocks_s = 0;
+    double sampled_s = 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        clocks_s += model->threads[i].has_clocks ? model->threads[i].cpu_s : 0;
+    for (uint32_t i = 0; i < pools->count; i++)
+        sampled_s += pools->pools[i].weight;
+    return sampled_s >= LEAST_SAMPLED * clocks_s;
+}
+
+/* A function without a sample may have had a CPU or not. */
+static void set_cpu_times(struct bp_model *model, const struct bp_pools *pools) {
+    model->samples.tell_cpu = tell_cpu(model, pools);
+    for (uint32_t i = 0; i < model->function_count; i++)
+        model->functions[i].cpu_s = -1;
+    for (uint32_t i = 0; i < pools->count; i++) {
+        struct bp_function *function = &model->functions[pools->pools[i].function];
+        if (pools->pools[i].samples && model->samples.tell_cpu)
+            function->cpu_s = (function->cpu_s < 0 ? 0 : function->cpu_s) + pools->pools[i].weight;
+    }
+}
+
 void bp_model_make_groups(struct bp_model *model) {
     struct grouping grouping = {.model = model, .lists = {.model = model}};
     struct bp_line_reading lines = {.model = model};
     bp_pools_init(&grouping.pools, model);
     bp_pools_read_samples(&grouping.pools, model, &lines);
     bp_line_finish(&lines, &grouping.pools);
+    bp_model_find_owners(model);
+    set_cpu_times(model, &grouping.pools);
     add_pools(&grouping);
+    bp_model_split_by_owner(model, &grouping.pools);
     bp_model_move_named(model, &grouping.pools);
     add_contexts(&grouping);
     bp_part_lists_finish(&grouping.lists);

@@ -34,6 +34,7 @@ struct bp_part {
     uint64_t samples;
     double self_s;
     double error_s;
+    double cpu_s; /* that samples found; unknown where there are none */
     double wall_s;
     double idle_s;             /* of a wait: wall in which nobody was busy */
     struct bp_caller *callers; /* by falling s */

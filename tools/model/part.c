@@ -65,6 +65,7 @@ void bp_part_lists_add(struct bp_part_lists *lists, const char *group, const str
     to->calls += part->calls;
     to->calls_s += part->calls_s;
     to->samples += part->samples;
+    to->cpu_s += part->cpu_s;
     to->self_s += part->self_s;
     to->error_s += part->error_s;
     to->wall_s += part->wall_s;

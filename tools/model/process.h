@@ -49,6 +49,7 @@ struct bp_model_process {
     double idle_s; /* as of its threads */
     double category_s[BP_CATEGORIES];
     double waiting_s;
+    double cpu_s; /* -1: of some thread it is unknown */
 };
 
 #endif

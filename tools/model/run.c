@@ -14,13 +14,18 @@
 #define LOST_PART 0.5
 
 /* A session has quoted its words; what a process knows of its own are words without marks. */
-const char *bp_model_again(const struct bp_model *model) {
+const char *bp_model_whole_command(const struct bp_model *model) {
     bool known =
         model->session_count > 0 || !strpbrk(model->run.command, "\"'\\$`;&|<>()*?[]{}~#!");
-    return known && model->run.command[0] && !strchr(model->run.command, '\n') &&
-                   strlen(model->run.command) < LONGEST_AGAIN
+    bool whole = strlen(model->run.command) + 1 < sizeof(((struct bp_header *)0)->command);
+    return known && whole && model->run.command[0] && !strchr(model->run.command, '\n')
                ? model->run.command
                : "COMMAND";
+}
+
+const char *bp_model_again(const struct bp_model *model) {
+    const char *command = bp_model_whole_command(model);
+    return strlen(command) < LONGEST_AGAIN ? command : "COMMAND";
 }
 
 static const struct bp_header *find_lost(const struct bp_model *model) {

@@ -22,6 +22,7 @@ struct bp_symbols;
 
 struct bp_model_samples {
     bool on;        /* in some process */
+    bool tell_cpu;  /* they hold most of the CPU time that the threads' clocks have */
     uint64_t count; /* that divide times */
     struct bp_sampled_stack *stacks;
     uint32_t stack_count;

@@ -343,6 +343,8 @@ static void add_lifetime(struct account *account) {
     process->overhead_error_s += error_s;
     model->thread_time.overhead_error_s += error_s;
     process->waiting_s += thread->waiting_s;
+    process->cpu_s =
+        thread->has_clocks && process->cpu_s >= 0 ? process->cpu_s + thread->cpu_s : -1;
     for (int i = 0; i < BP_CATEGORIES; i++) {
         model->thread_time.category_s[i] += thread->category_s[i];
         process->category_s[i] += thread->category_s[i];

@@ -61,9 +61,9 @@ struct bp_model_thread {
     double category_s[BP_CATEGORIES];
     double waiting_s;
     double io_s;
-    double cuda_s; /* in CUDA calls: busy, but perhaps not on a CPU */
-    double busy_s; /* not in a wait */
-    double cpu_s;
+    double cuda_s;     /* in CUDA calls: busy, but perhaps not on a CPU */
+    double busy_s;     /* not in a wait */
+    double cpu_s;      /* unknown without has_clocks */
     double runqueue_s; /* busy, but without a CPU: others had it */
     double wall_s;
     double idle_s;     /* wall with no busy thread that it ended */
@@ -83,6 +83,10 @@ struct bp_in_flight {
 };
 
 struct bp_model;
+
+/* Time in which threads could have run and had no CPU, as far as their clocks are known; 0 where it
+ * is too little to matter. `could_run_s` may be NULL. */
+double bp_model_starved_s(const struct bp_model *model, double *could_run_s);
 
 /* all_wait_s of all threads, or what it is at most; -1 if nothing is known. */
 double bp_model_all_wait(const struct bp_model *model, bool *exact);

@@ -32,6 +32,13 @@ const char *bp_rules_dsl(const struct bp_rules *rules) {
     return bp_text_get(&rules->dsl_text);
 }
 
+bool bp_rules_name_dsl(const struct bp_rules *rules) {
+    for (uint32_t i = 0; i < rules->count; i++)
+        if (rules->rules[i].category == BP_DSL)
+            return true;
+    return rules->dsl_count > 0;
+}
+
 bool bp_rules_is_given(const struct bp_rules *rules) {
     return rules->document != NULL;
 }

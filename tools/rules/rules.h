@@ -46,6 +46,9 @@ struct bp_rules *bp_rules_join(const struct bp_rules *rules, const char *pattern
 /* The patterns of the DSL, with commas between; "" if there are none. */
 const char *bp_rules_dsl(const struct bp_rules *rules);
 
+/* Do they say what is DSL? */
+bool bp_rules_name_dsl(const struct bp_rules *rules);
+
 /* The rules for tasks, as BATTPROF_TASKS has them; "" if the file has none. */
 const char *bp_rules_tasks(const struct bp_rules *rules);
 

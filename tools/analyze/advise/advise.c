@@ -78,6 +78,8 @@ void bp_advise_remark(struct bp_analysis *analysis, char *what, char *why) {
 }
 
 static int rank(const struct bp_advice *advice) {
+    if (advice->first)
+        return -1;
     return strcmp(advice->level, "warning") == 0 ? 0 : strcmp(advice->level, "remark") == 0 ? 2 : 1;
 }
 

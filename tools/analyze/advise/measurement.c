@@ -2,6 +2,8 @@
  *
  * Warnings about the measurement itself: they decide whether the rest can be believed.
  */
+#include <stdlib.h>
+
 #include "tools/analyze/advise/advise.h"
 #include "tools/base/memory.h"
 #include "tools/base/page.h"
@@ -18,6 +20,8 @@
 #define LEAST_RUNNING 0.2
 /* Fewer tasks than this have no distribution. */
 #define FEW_TASKS 5
+/* Busy threads per CPU from which on they are too many: a few are always between two states. */
+#define CROWDED 1.2
 /* A first task this many times the median is warming something up. */
 #define WARM_UP 3
 
@@ -125,7 +129,53 @@ static void warn_samples(struct bp_analysis *analysis) {
                                    bp_sentence_time(model->thread_time.running_s, time)));
 }
 
+/* A program that became another by exec may have said which CPUs that one has: taskset. */
+static uint32_t cpus_of(const struct bp_model *model) {
+    uint32_t cpus = 0;
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_header *header = &model->processes[i].profile->header;
+        if (header->state != BP_EXECED && header->cpus > cpus)
+            cpus = header->cpus;
+    }
+    return cpus;
+}
+
+/* Threads that were busy at once, on average over the time in which any was. */
+static double busy_threads(const struct bp_model *model) {
+    double busy_s = 0;
+    double wall_s = model->wall.total_s - model->wall.idle_s - model->wall.start_s;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        busy_s += model->threads[i].busy_s;
+    return wall_s > 0 ? busy_s / wall_s : 0;
+}
+
+/* Who reads that a function took 2 s should know that it had a CPU for one of them. */
+static void warn_starved(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    double could_run_s;
+    double starved_s = bp_model_starved_s(model, &could_run_s);
+    double busy = busy_threads(model);
+    uint32_t cpus = cpus_of(model);
+    if (!(starved_s > 0))
+        return;
+    char *why = cpus && busy > CROWDED * cpus
+                    ? bp_make_text("%.0f threads were busy at once, on average, and %u CPU%s there "
+                                   "for them",
+                                   busy, cpus, cpus == 1 ? " was" : "s were")
+                    : bp_make_text("other threads or programs had it");
+    bp_advise_warning(
+        analysis,
+        bp_make_text("threads had no CPU for %s of the %s in which they could have run",
+                     BP_SENTENCE_TIME(starved_s), BP_SENTENCE_TIME(could_run_s)),
+        bp_make_text("%s: times are longer than the work; the column CPU is the work, "
+                     "as far as it is known",
+                     why));
+    analysis->advice[analysis->advice_count - 1].first = true;
+    free(why);
+}
+
 void bp_advise_measurement(struct bp_analysis *analysis) {
+    warn_starved(analysis);
     warn_status(analysis);
     warn_overhead(analysis);
     warn_samples(analysis);

@@ -256,6 +256,9 @@ static void add_run(struct collector *collector, uint32_t run) {
     for (int i = 0; i < BP_CATEGORIES; i++)
         add_wall(collector, run, BP_DIFF_CATEGORY, bp_category_name((enum bp_category)i),
                  model->wall.category_s[i]);
+    for (int i = 0; i < BP_SPLIT_ROWS; i++)
+        add_wall(collector, run, BP_DIFF_SPLIT, bp_split_key((enum bp_split_row)i),
+                 model->split.rows[i].wall_s);
     /* What no thread waited for is the start and the end of processes: the kernel's. */
     double idle_s = model->wall.idle_s < model->thread_time.waiting_s
                         ? model->wall.idle_s

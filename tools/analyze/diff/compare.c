@@ -231,7 +231,7 @@ static void judge(const struct bp_diff *diff, struct bp_diff_row *row) {
 static int rank_of(const struct bp_diff_row *row) {
     if (row->kind == BP_DIFF_WALL)
         return 0;
-    if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_TASK)
+    if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_SPLIT || row->kind == BP_DIFF_TASK)
         return 1;
     return row->kind == BP_DIFF_GROUP ? 3 : 2;
 }

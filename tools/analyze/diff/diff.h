@@ -30,7 +30,8 @@
 enum bp_diff_kind {
     BP_DIFF_WALL,
     BP_DIFF_CATEGORY,
-    BP_DIFF_IDLE, /* wall without a busy thread */
+    BP_DIFF_SPLIT, /* the wall by whose code it was: the same once more */
+    BP_DIFF_IDLE,  /* wall without a busy thread */
     BP_DIFF_GROUP,
     BP_DIFF_FUNCTION,
     BP_DIFF_TRANSFER, /* a direction; exposed time */
@@ -196,6 +197,10 @@ double bp_diff_chance_faster(double spread);
 
 /* The first row of the kind, NULL without. */
 struct bp_diff_row *bp_diff_find(const struct bp_diff *diff, enum bp_diff_kind kind);
+/* Is it a part of the wall in the headline: by category, or by whose code it was where no run has a
+ * DSL? Then what it is called. */
+bool bp_diff_is_headline(const struct bp_diff *diff, const struct bp_diff_row *row);
+const char *bp_diff_headline_name(const struct bp_diff_row *row);
 /* A function, copies, a kernel, idle time: sums and groups follow from those. */
 bool bp_diff_is_cause(const struct bp_diff_row *row);
 

@@ -73,13 +73,14 @@ static void mark_callers(struct bp_diff *diff, const struct bp_model *model) {
 static void mark(struct bp_diff_row *row, int mode) {
     bool of_cuda = row->cuda || row->kind == BP_DIFF_TRANSFER || row->kind == BP_DIFF_KERNEL;
     bool memset = row->kind == BP_DIFF_TRANSFER && strcmp(row->name, "memset") == 0;
-    bool group = row->kind == BP_DIFF_GROUP || row->kind == BP_DIFF_CATEGORY;
+    bool sum = row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_SPLIT;
+    bool group = row->kind == BP_DIFF_GROUP || sum;
     if (row->kind == BP_DIFF_KERNEL || (memset && mode < BP_CUDA_TRANSFERS))
         row->other = row->unseen = true;
     else if (mode == BP_CUDA_OFF && (of_cuda || group))
         row->other = row->unseen = true;
     else if (row->kind != BP_DIFF_TRANSFER || mode < BP_CUDA_TRANSFERS)
-        row->other = of_cuda || row->kind == BP_DIFF_CATEGORY;
+        row->other = of_cuda || sum;
 }
 
 void bp_diff_mark_modes(struct bp_diff *diff) {

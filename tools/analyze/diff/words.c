@@ -140,3 +140,17 @@ char *bp_diff_describe_sides(const struct bp_diff *diff, int *next) {
         text = oddities[(*next)++](diff);
     return text;
 }
+
+bool bp_diff_is_headline(const struct bp_diff *diff, const struct bp_diff_row *row) {
+    bool split = true;
+    for (uint32_t i = 0; i < diff->run_count; i++)
+        split &= diff->runs[i].model->split.leads;
+    return row->kind == (split ? BP_DIFF_SPLIT : BP_DIFF_CATEGORY);
+}
+
+const char *bp_diff_headline_name(const struct bp_diff_row *row) {
+    for (int i = 0; i < BP_SPLIT_ROWS && row->kind == BP_DIFF_SPLIT; i++)
+        if (strcmp(row->name, bp_split_key((enum bp_split_row)i)) == 0)
+            return bp_split_name((enum bp_split_row)i);
+    return strcmp(row->name, "dsl") == 0 ? "DSL" : row->name;
+}

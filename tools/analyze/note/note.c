@@ -16,10 +16,6 @@
 #include "tools/base/page.h"
 #include "tools/base/text.h"
 
-/* Share of the time in which threads could run, and seconds, below which a missing CPU is no news:
- * every machine has other things to do now and then. */
-#define STARVED_PART 0.1
-#define STARVED_S 0.05
 /* A thread that was blocked out of our sight less than this is noise of the CPU clock. */
 #define BLOCKED_S 0.01
 #define BLOCKED_PART 0.05
@@ -336,23 +332,6 @@ static void note_contents(struct bp_analysis *analysis) {
                      count_or_none(sums[BP_D2H].round_trips, counts[4]));
 }
 
-/* Who reads that a function took 2 s should know that it had a CPU for one of them. */
-static void note_starved(struct bp_analysis *analysis) {
-    const struct bp_model *model = analysis->model;
-    double could_run_s = 0;
-    double runqueue_s = 0;
-    for (uint32_t i = 0; i < model->thread_count; i++) {
-        const struct bp_model_thread *thread = &model->threads[i];
-        could_run_s += thread->has_clocks ? thread->cpu_s + thread->runqueue_s : 0;
-        runqueue_s += thread->has_clocks ? thread->runqueue_s : 0;
-    }
-    if (runqueue_s >= STARVED_PART * could_run_s && runqueue_s >= STARVED_S)
-        bp_analysis_note(analysis,
-                         "threads had no CPU for %s of the %s in which they could have run "
-                         "(other threads or programs had it): times are longer than the work",
-                         BP_SENTENCE_TIME(runqueue_s), BP_SENTENCE_TIME(could_run_s));
-}
-
 static void note_wall(struct bp_analysis *analysis) {
     const struct bp_model *model = analysis->model;
     if (model->run.imported && model->thread_count > 1)
@@ -394,6 +373,5 @@ void bp_notes_make(struct bp_analysis *analysis) {
     bp_notes_patterns(analysis);
     bp_notes_samples(analysis);
     note_threads(analysis);
-    note_starved(analysis);
     note_wall(analysis);
 }

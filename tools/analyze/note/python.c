@@ -77,6 +77,8 @@ static char *propose(const struct bp_model *model) {
 
 bool bp_notes_python(struct bp_analysis *analysis) {
     const struct bp_model *model = analysis->model;
+    if (model->split.leads && model->samples.count)
+        return true; /* the overview says what is the user's, and how to have it measured */
     bool python = false;
     const char *wanted = bp_model_variable(model, "BATTPROF_PYTHON");
     for (uint32_t i = 0; i < model->function_count; i++) {

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "tools/export/html/write.h"
+#include "tools/model/owner/split.h"
+
+/* Percent of the wall below which a row is none. */
+#define LEAST_PCT 0.05
 
 static const char *text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
@@ -52,29 +56,69 @@ static void write_device(json_t *report, FILE *out) {
     fputs("</p>\n", out);
 }
 
-static const char *category_title(const char *key) {
-    return strcmp(key, "dsl") == 0 ? "DSL" : key;
-}
+/* Rows of the headline: where nothing was named as the DSL, by whose code it was. */
+struct share {
+    const char *key;
+    const char *title;
+    const char *colour; /* a class of page.css */
+    bool always;
+};
+
+static const struct share categories[] = {{"dsl", "DSL", "dsl", true},
+                                          {"framework", "framework", "framework", true},
+                                          {"transfer", "transfer", "transfer", true},
+                                          {"profiler", "profiler", "profiler", true},
+                                          {NULL, NULL, NULL, false}};
+static const char *const split_colours[BP_SPLIT_ROWS] = {
+    [BP_SPLIT_YOURS] = "dsl",         [BP_SPLIT_LIBRARIES] = "framework",
+    [BP_SPLIT_STANDARD] = "other",    [BP_SPLIT_IMPORT] = "other",
+    [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "waiting",
+    [BP_SPLIT_TRANSFER] = "transfer", [BP_SPLIT_CUDA] = "transfer",
+    [BP_SPLIT_KERNELS] = "transfer",  [BP_SPLIT_START] = "profiler",
+    [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_UNKNOWN] = "profiler"};
 
 /* What is seen as a bar is a list to those who cannot see it. */
-static void write_bar(json_t *categories, FILE *out) {
-    const char *key;
-    json_t *category;
+static void write_bar(json_t *object, const struct share *shares, FILE *out) {
     fputs("<div class=bar aria-hidden=true>", out);
-    json_object_foreach(categories, key, category) {
-        double pct = number_of(category, "pct");
+    for (const struct share *share = shares; share->key; share++) {
+        double pct = number_of(json_object_get(object, share->key), "pct");
         if (pct > 0)
-            fprintf(out, "<span class=\"c-%s\" style=\"flex-grow:%.3f\"></span>", key, pct);
+            fprintf(out, "<span class=\"c-%s\" style=\"flex-grow:%.3f\"></span>", share->colour,
+                    pct);
     }
     fputs("</div>\n<ul class=shares>\n", out);
-    json_object_foreach(categories, key, category) {
-        fprintf(out, "<li><i class=\"c-%s\"></i>%s <b>", key, category_title(key));
-        bp_html_value(json_object_get(category, "pct"), BP_HTML_PERCENT, out);
+    for (const struct share *share = shares; share->key; share++) {
+        json_t *part = json_object_get(object, share->key);
+        if (!share->always && !(number_of(part, "pct") > LEAST_PCT))
+            continue;
+        fprintf(out, "<li><i class=\"c-%s\"></i>%s <b>", share->colour, share->title);
+        bp_html_value(json_object_get(part, "pct"), BP_HTML_PERCENT, out);
         fputs("</b> <span>", out);
-        write_time(category, "s", out);
+        write_time(part, "s", out);
         fputs("</span>\n", out);
     }
     fputs("</ul>\n", out);
+}
+
+static void write_split(json_t *object, FILE *out) {
+    struct share shares[BP_SPLIT_ROWS + 1] = {0};
+    for (int i = 0; i < BP_SPLIT_ROWS; i++)
+        shares[i] = (struct share){bp_split_key((enum bp_split_row)i),
+                                   bp_split_name((enum bp_split_row)i), split_colours[i], false};
+    write_bar(object, shares, out);
+}
+
+static void write_choice(json_t *choice, FILE *out) {
+    if (!text_of(choice, "yours")[0])
+        return;
+    fputs("<p class=run>your code: ", out);
+    bp_html_text(text_of(choice, "yours"), out);
+    if (text_of(choice, "command")[0]) {
+        fputs("; to time every call: <code>", out);
+        bp_html_text(text_of(choice, "command"), out);
+        fputs("</code>", out);
+    }
+    fputs("</p>\n", out);
 }
 
 void bp_html_summary(json_t *report, FILE *out) {
@@ -89,7 +133,13 @@ void bp_html_summary(json_t *report, FILE *out) {
     write_end(report, out);
     fputs("</p>\n", out);
     write_device(report, out);
-    write_bar(json_object_get(report, "categories"), out);
+    json_t *choice = json_object_get(report, "choice");
+    if (json_is_object(choice)) {
+        write_split(json_object_get(report, "split"), out);
+        write_choice(choice, out);
+    } else {
+        write_bar(json_object_get(report, "categories"), categories, out);
+    }
     fputs("</header>\n", out);
 }
 

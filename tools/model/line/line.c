@@ -94,6 +94,7 @@ static void find_native_line(struct walk *walk, uint32_t i) {
         return;
     struct bp_function inlined = {.name = symbols[count - 2].function,
                                   .library = model->functions[walk->function[i]].library,
+                                  .path = model->functions[walk->function[i]].path,
                                   .module = "",
                                   .file = "",
                                   .kind = BP_FUNC_CALL};

@@ -14,10 +14,6 @@
 #include "tools/model/pool.h"
 #include "tools/symbols/symbols.h"
 
-/* Where code lies that the user did not write. */
-static const char *const libraries[] = {"/lib/python3", "/site-packages/", "/dist-packages/",
-                                        "/lib-dynload/"};
-
 struct reading {
     struct bp_model *model;
     const struct bp_pools *pools;
@@ -33,33 +29,11 @@ struct reading {
 #define KNOWN (UINT32_C(1) << 31)
 _Static_assert(BP_CAUSES < 31, "a bit for each cause");
 
-static bool is_library(const char *path) {
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-        if (strstr(path, libraries[i]))
-            return true;
-    return strncmp(path, "<frozen", 7) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
-           strncmp(path, "/lib/", 5) == 0;
-}
-
-/* Code of objects that the interpreter loaded by itself has no path that tells: extension modules
- * are among `libraries`. */
-static bool is_own_object(const struct reading *reading, const struct bp_frame *frame) {
-    const struct bp_model *model = reading->model;
-    const struct bp_profile *profile = model->processes[reading->reader.process].profile;
-    uint32_t object = bp_stack_object(&reading->reader, bp_stack_address(frame));
-    return object != BP_NO_OBJECT &&
-           !is_library(bp_profile_string(profile, profile->objects[object].path));
-}
-
 static bool is_own(const struct reading *reading, uint32_t i) {
     const struct bp_stack_frame *named = &reading->frames[i];
     if (named->code != BP_CODE_PYTHON && named->code != BP_CODE_PROGRAM)
         return false;
-    const struct bp_function *function = &reading->model->functions[named->function];
-    if (function->category == BP_DSL)
-        return true;
-    return named->code == BP_CODE_PYTHON ? !is_library(function->file)
-                                         : is_own_object(reading, &reading->thread->frames[i]);
+    return reading->model->functions[named->function].owner == BP_OWNER_USER;
 }
 
 static uint32_t mask_of(struct reading *reading, uint32_t function) {

@@ -15,7 +15,7 @@
 
 #define SCHEMA "battprof-diff/1"
 
-static const char *const kind_names[] = {"wall",     "category", "idle",   "group",
+static const char *const kind_names[] = {"wall",     "category", "split",  "idle", "group",
                                          "function", "transfer", "kernel", "task"};
 
 static json_t *make_row(const struct bp_diff_row *row) {
@@ -130,9 +130,9 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
         const char *key;
         enum bp_diff_kind kind;
     } tables[] = {{"wall", BP_DIFF_WALL},          {"categories", BP_DIFF_CATEGORY},
-                  {"groups", BP_DIFF_GROUP},       {"functions", BP_DIFF_FUNCTION},
-                  {"transfers", BP_DIFF_TRANSFER}, {"kernels", BP_DIFF_KERNEL},
-                  {"tasks", BP_DIFF_TASK}};
+                  {"split", BP_DIFF_SPLIT},        {"groups", BP_DIFF_GROUP},
+                  {"functions", BP_DIFF_FUNCTION}, {"transfers", BP_DIFF_TRANSFER},
+                  {"kernels", BP_DIFF_KERNEL},     {"tasks", BP_DIFF_TASK}};
     json_t *root = json_object();
     bp_json_set_text(root, "schema", SCHEMA);
     json_object_set_new(root, "old", make_side(&diff->old_side, diff->runs));

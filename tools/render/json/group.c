@@ -101,6 +101,9 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         bp_json_set_percent(object, "pct", part->wall_s, model->wall.total_s);
         bp_json_set_count(object, "calls", part->calls);
         bp_json_set_count(object, "samples", part->samples);
+        bp_report_json_set_known(object, "cpu_s",
+                                 part->samples && model->samples.tell_cpu ? part->cpu_s : -1);
+        bp_json_set_text(object, "owner", bp_split_key(bp_split_row_of(function)));
         json_object_set_new(object, "callers",
                             make_callers(model, part->callers, part->caller_count, part->self_s));
         json_array_append_new(list, object);

@@ -92,6 +92,8 @@ static json_t *make_function(const struct bp_model *model, uint32_t number) {
     bp_json_set(object, "self_s", function->self_s);
     bp_json_set(object, "total_s", function->total_s);
     bp_json_set(object, "wall_s", function->wall_s);
+    bp_report_json_set_known(object, "cpu_s", function->cpu_s);
+    bp_json_set_text(object, "owner", bp_split_key(bp_split_row_of(function)));
     set_call(object, function);
     bp_json_set_percent(object, "pct", function->wall_s + function->idle_s, model->wall.total_s);
     bp_json_set_count(object, "tasks", function->tasks);
@@ -184,7 +186,7 @@ static json_t *make_threads(const struct bp_model *model) {
                             thread->all_wait_least_s < 0 ? json_null()
                                                          : json_real(thread->all_wait_least_s));
         bp_json_set(object, "io_s", thread->io_s);
-        bp_json_set(object, "cpu_s", thread->cpu_s);
+        bp_report_json_set_known(object, "cpu_s", thread->has_clocks ? thread->cpu_s : -1);
         bp_json_set(object, "wall_s", thread->wall_s);
         bp_json_set(object, "blocked_s", thread->blocked_s);
         bp_json_set(object, "idle_s", thread->own_idle_s);
@@ -232,6 +234,7 @@ static json_t *make_processes(const struct bp_model *model) {
         bp_json_set(object, "sum_s", process->sum_s);
         bp_json_set(object, "overhead_s", process->overhead_s);
         bp_json_set(object, "waiting_s", process->waiting_s);
+        bp_report_json_set_known(object, "cpu_s", process->cpu_s);
         bp_json_set(object, "wall_s", process->wall_s);
         bp_json_set(object, "idle_s", process->idle_s);
         bp_json_set_percent(object, "pct", process->wall_s + process->idle_s, model->wall.total_s);
@@ -275,6 +278,8 @@ json_t *bp_report_json_make(const struct bp_analysis *analysis,
     set_run(root, model);
     json_object_set_new(root, "categories", make_categories(model));
     json_object_set_new(root, "framework", make_framework(model));
+    json_object_set_new(root, "split", bp_report_json_split(model));
+    json_object_set_new(root, "choice", bp_report_json_choice(model));
     bp_json_set(root, "idle_s", model->wall.idle_s);
     bp_json_set(root, "start_s", model->wall.start_s);
     bp_json_set(root, "unsplit_s", model->wall.unsplit_s);

@@ -202,6 +202,24 @@ static void print_sum(const struct bp_page *page, const char *name, const struct
     print_percent(page, row->change_s, changed ? wall_s : 0);
 }
 
+static const char *headline_key(int number) {
+    return number < BP_CATEGORIES ? bp_category_name((enum bp_category)number)
+                                  : bp_split_key((enum bp_split_row)(number - BP_CATEGORIES));
+}
+
+/* Categories or rows of the split, in their order. */
+static void print_shares(const struct bp_page *page, const struct bp_diff *diff,
+                         const struct bp_diff_row *wall, const struct bp_column *columns) {
+    for (int k = 0; k < BP_CATEGORIES + BP_SPLIT_ROWS; k++)
+        for (uint32_t i = 0; i < diff->row_count; i++) {
+            const struct bp_diff_row *row = &diff->rows[i];
+            if (bp_diff_is_headline(diff, row) &&
+                (row->kind == BP_DIFF_SPLIT) == (k >= BP_CATEGORIES) &&
+                strcmp(row->name, headline_key(k)) == 0 && (row->old_s > 0 || row->new_s > 0))
+                print_sum(page, bp_diff_headline_name(row), row, wall->old_s, columns);
+        }
+}
+
 /* As measured, in per cent of OLD's wall. */
 static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     const struct bp_diff_row *wall = bp_diff_find(diff, BP_DIFF_WALL);
@@ -215,13 +233,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     };
     bp_columns_title(page, "Wall, as measured", columns);
     print_sum(page, "all", wall, wall->old_s, columns);
-    for (int k = 0; k < BP_CATEGORIES; k++)
-        for (uint32_t i = 0; i < diff->row_count; i++) {
-            const struct bp_diff_row *row = &diff->rows[i];
-            if (row->kind == BP_DIFF_CATEGORY && (row->old_s > 0 || row->new_s > 0) &&
-                strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
-                print_sum(page, bp_category_label((enum bp_category)k), row, wall->old_s, columns);
-        }
+    print_shares(page, diff, wall, columns);
     const struct bp_diff_row *task = bp_diff_find(diff, BP_DIFF_TASK);
     if (task)
         print_sum(page, task->name, task, 0, columns);

@@ -318,11 +318,9 @@ void bp_report_time_title(const struct bp_page *page, const char *text) {
     bp_columns_title(page, text, columns);
 }
 
-void bp_report_framework(const struct bp_page *page, const struct bp_model *model) {
+void bp_report_waits(const struct bp_page *page, const struct bp_model *model) {
     uint32_t count;
     uint32_t *order = bp_report_order(model, "self", &count);
-    bp_report_time_title(page, "Framework");
-    print_entries(page, model);
     print_cuda(page, model, order, count);
     if (model->thread_time.waiting_s > 0 || model->wall.idle_s > LEAST_IDLE * model->wall.total_s) {
         print_time(page, "waiting (of wall: while no thread was busy)",
@@ -332,6 +330,12 @@ void bp_report_framework(const struct bp_page *page, const struct bp_model *mode
     }
     if (model->wall.start_s > LEAST_START * model->wall.total_s)
         print_time(page, "starting and ending, while no thread was there", -1, model->wall.start_s);
-    bp_report_suspect_line(page, model);
     free(order);
+}
+
+void bp_report_framework(const struct bp_page *page, const struct bp_model *model) {
+    bp_report_time_title(page, "Framework");
+    print_entries(page, model);
+    bp_report_waits(page, model);
+    bp_report_suspect_line(page, model);
 }

@@ -25,6 +25,11 @@ const char *bp_cell_function_wall(const struct bp_page *page, const void *value,
     return bp_page_share(function->wall_s + function->idle_s, page->whole, text);
 }
 
+const char *bp_cell_cpu(const struct bp_page *page, const void *value, char text[64]) {
+    double cpu_s = *(const double *)value;
+    return cpu_s < 0 ? "unknown" : bp_page_time(page, cpu_s, text);
+}
+
 static const struct bp_column columns[] = {
     BP_LABEL(32),
     BP_COLUMN("calls", 14, bp_cell_some, struct bp_function, calls),
@@ -33,6 +38,21 @@ static const struct bp_column columns[] = {
     {"of wall", 10, bp_cell_function_wall, 0},
     BP_LAST_COLUMN,
 };
+
+/* Where threads had to wait for a CPU. */
+static const struct bp_column cpu_columns[] = {
+    BP_LABEL(28),
+    BP_COLUMN("calls", 12, bp_cell_some, struct bp_function, calls),
+    {"self", 10, bp_cell_self, 0},
+    BP_COLUMN("CPU", 10, bp_cell_cpu, struct bp_function, cpu_s),
+    {"total", 10, bp_cell_total, 0},
+    {"of wall", 10, bp_cell_function_wall, 0},
+    BP_LAST_COLUMN,
+};
+
+static const struct bp_column *columns_for(const struct bp_model *model) {
+    return bp_model_starved_s(model, NULL) > 0 ? cpu_columns : columns;
+}
 
 /* Calls of a thread's own code and of folded contexts are not counted. */
 static void print_calls(const struct bp_page *page, const struct bp_function *function) {
@@ -77,7 +97,7 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
                                function->kind == BP_FUNC_IO     ? " [io]"
                                : function->kind == BP_FUNC_WAIT ? " [wait]" /* a write is either */
                                                                 : "");
-    bp_columns_whole_row(page, columns, "  ", label, function);
+    bp_columns_whole_row(page, columns_for(model), "  ", label, function);
     free(label);
     print_calls(page, function);
     print_tasks(page, model, function);
@@ -94,7 +114,11 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
         if ((function->category == BP_DSL) != dsl || !bp_report_wanted(settings, function))
             continue;
         if (shown == 0)
-            bp_columns_title(page, dsl ? "DSL functions" : "Other functions", columns);
+            bp_columns_title(page,
+                             model->split.leads ? "Functions"
+                             : dsl              ? "DSL functions"
+                                                : "Other functions",
+                             columns_for(model));
         if (shown++ < settings->top)
             print_row(page, model, function);
         else

@@ -105,6 +105,12 @@ void bp_report_candidate_line(const struct bp_page *page, const struct bp_model 
 
 /* framework.c */
 void bp_report_framework(const struct bp_page *page, const struct bp_model *model);
+/* Its last rows: CUDA's calls, waiting, starting and ending. */
+void bp_report_waits(const struct bp_page *page, const struct bp_model *model);
+/* owned.c: in place of categories and framework where nothing was named as the DSL. */
+void bp_report_split(const struct bp_page *page, const struct bp_model *model);
+void bp_report_owned_functions(const struct bp_page *page, const struct bp_model *model,
+                               const struct bp_report_settings *settings);
 /* A table of thread times and shares of the wall: its head, its columns and what a row is. */
 void bp_report_time_title(const struct bp_page *page, const char *text);
 struct bp_report_time {
@@ -187,6 +193,8 @@ void bp_report_advice(const struct bp_page *page, const struct bp_analysis *anal
 
 /* function.c, of a function: "12.3 ms", or "< 4.56 ms" where the profiler's own cost hides it. */
 bp_cell bp_cell_self;
+/* Seconds; "unknown" if they are negative. */
+bp_cell bp_cell_cpu;
 bp_cell bp_cell_total;
 /* With the wall in which it waited and nobody was busy. */
 bp_cell bp_cell_function_wall;

@@ -82,6 +82,10 @@ static void print_overhead(const struct bp_page *page, const struct bp_model *mo
 }
 
 void bp_report_categories(const struct bp_page *page, const struct bp_model *model) {
+    if (model->split.leads) {
+        bp_report_split(page, model);
+        return;
+    }
     print_category(page, model, "DSL", model->wall.category_s[BP_DSL], 32);
     print_category(page, model, "framework", model->wall.category_s[BP_FRAMEWORK], 33);
     print_category(page, model, "transfer", model->wall.category_s[BP_TRANSFER], 35);
@@ -151,8 +155,12 @@ void bp_report_notes(const struct bp_page *page, const struct bp_analysis *analy
 
 void bp_report_overview(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_report_settings *settings) {
-    bp_report_framework(page, model);
-    bp_report_dsl_functions(page, model, settings);
+    if (model->split.leads) {
+        bp_report_owned_functions(page, model, settings);
+    } else {
+        bp_report_framework(page, model);
+        bp_report_dsl_functions(page, model, settings);
+    }
     bp_report_candidate_line(page, model, settings);
     bp_report_below_dsl(page, model);
     bp_report_exact_lines(page, model);

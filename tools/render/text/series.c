@@ -134,12 +134,12 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
         struct figures figures = figure(diff, row);
         if (row->kind == BP_DIFF_WALL)
             print_row(page, "all", &figures, false);
-        for (int k = 0; k < BP_CATEGORIES && row->kind == BP_DIFF_CATEGORY; k++)
-            if (strcmp(row->name, bp_category_name((enum bp_category)k)) == 0)
-                print_row(page, bp_category_label((enum bp_category)k), &figures, true);
+        if (bp_diff_is_headline(diff, row) && (row->kind == BP_DIFF_CATEGORY || row->old_s > 0))
+            print_row(page, bp_diff_headline_name(row), &figures, true);
     }
     struct figures figures = overhead(diff);
-    print_row(page, "profiler", &figures, true);
+    if (!diff->runs[0].model->split.leads) /* else it is a row like the others */
+        print_row(page, "profiler", &figures, true);
 }
 
 static int compare_rows(const void *a, const void *b, void *data) {
@@ -257,6 +257,7 @@ static json_t *make_list(struct bp_diff *diff, enum bp_diff_kind kind) {
 static int print_json(struct bp_diff *diff, FILE *out) {
     json_t *root = json_object();
     json_t *categories = json_object();
+    json_t *split = json_object();
     bp_json_set_text(root, "schema", SCHEMA);
     bp_json_set_text(root, "command", diff->runs[0].model->run.command);
     bp_json_set_count(root, "runs", diff->run_count);
@@ -266,9 +267,12 @@ static int print_json(struct bp_diff *diff, FILE *out) {
             json_object_set_new(root, "wall", make_row(diff, row));
         if (row->kind == BP_DIFF_CATEGORY)
             json_object_set_new(categories, row->name, make_row(diff, row));
+        if (row->kind == BP_DIFF_SPLIT)
+            json_object_set_new(split, row->name, make_row(diff, row));
     }
     json_object_set_new(categories, "profiler", make_overhead(diff));
     json_object_set_new(root, "categories", categories);
+    json_object_set_new(root, "split", split);
     json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
     json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));
     json_object_set_new(root, "transfers", make_list(diff, BP_DIFF_TRANSFER));

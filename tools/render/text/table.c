@@ -31,6 +31,21 @@ static const struct bp_column function_columns[] = {
     BP_LAST_COLUMN,
 };
 
+/* Where threads had to wait for a CPU. */
+static const struct bp_column starved_columns[] = {
+    BP_LABEL(28),
+    BP_COLUMN("calls", 14, bp_cell_count, struct bp_function, calls),
+    {"self", 10, bp_cell_self, 0},
+    BP_COLUMN("CPU", 9, bp_cell_cpu, struct bp_function, cpu_s),
+    {"total", 10, bp_cell_total, 0},
+    BP_COLUMN("of wall", 9, bp_cell_share, struct bp_function, wall_s),
+    BP_LAST_COLUMN,
+};
+
+static const struct bp_column *function_columns_for(const struct bp_model *model) {
+    return bp_model_starved_s(model, NULL) > 0 ? starved_columns : function_columns;
+}
+
 static const struct bp_column wait_columns[] = {
     BP_LABEL(42),
     BP_COLUMN("", 10, bp_cell_time, struct bp_model, thread_time.dsl_kernel_wait_s),
@@ -42,8 +57,8 @@ static const struct bp_column wait_columns[] = {
 static void function_row(const struct bp_page *page, const struct bp_model *model,
                          uint32_t number) {
     const struct bp_function *function = &model->functions[number];
-    (function->module[0] ? bp_columns_whole_row : bp_columns_row)(page, function_columns, "  ",
-                                                                  function->label, function);
+    (function->module[0] ? bp_columns_whole_row : bp_columns_row)(page, function_columns_for(model),
+                                                                  "  ", function->label, function);
     if (function->in_flight)
         fprintf(page->out, "    and %llu call%s that %s\n", (unsigned long long)function->in_flight,
                 function->in_flight == 1 ? "" : "s",
@@ -61,7 +76,7 @@ void bp_report_dsl_functions(const struct bp_page *page, const struct bp_model *
         if (function->category != BP_DSL)
             continue;
         if (used == 0)
-            bp_columns_title(page, "DSL functions", function_columns);
+            bp_columns_title(page, "DSL functions", function_columns_for(model));
         if (used++ < settings->top)
             function_row(page, model, order[i]);
     }
@@ -115,14 +130,22 @@ static const char *cell_thread_wall(const struct bp_page *page, const void *valu
     return bp_page_share(thread_wall(value), page->whole, text);
 }
 
+static const char *cell_thread_cpu(const struct bp_page *page, const void *value, char text[64]) {
+    const struct bp_model_thread *thread = value;
+    return thread->has_clocks ? bp_page_time(page, thread->cpu_s, text) : "unknown";
+}
+
 static void print_threads(const struct bp_page *page, const struct bp_model *model,
                           const uint32_t *order, uint32_t top) {
     bool transfer = model->thread_time.category_s[BP_TRANSFER] > 0;
+    bool starved = bp_model_starved_s(model, NULL) > 0;
     const struct bp_column columns[] = {
-        BP_LABEL(transfer ? 17 : 26),
+        BP_LABEL((transfer ? 17 : 26) - (starved ? 5 : 0)),
         BP_COLUMN("lifetime", 9, bp_cell_time, struct bp_model_thread, lifetime_s),
         BP_COLUMN("busy", 9, bp_cell_time, struct bp_model_thread, busy_s),
-        BP_COLUMN("DSL", 9, bp_cell_time, struct bp_model_thread, category_s[BP_DSL]),
+        {"CPU", starved ? 9 : 0, cell_thread_cpu, 0},
+        BP_COLUMN("DSL", model->split.leads ? 0 : 9, bp_cell_time, struct bp_model_thread,
+                  category_s[BP_DSL]),
         BP_COLUMN("transfer", transfer ? 9 : 0, bp_cell_time, struct bp_model_thread,
                   category_s[BP_TRANSFER]),
         BP_COLUMN("waiting", 9, bp_cell_time, struct bp_model_thread, waiting_s),
@@ -201,6 +224,16 @@ static const char *cell_process_wall(const struct bp_page *page, const void *val
     return bp_page_share(process_wall(value), page->whole, text);
 }
 
+static const struct bp_column cpu_columns[] = {
+    BP_LABEL(28),
+    {"end", 10, cell_end, 0},
+    BP_COLUMN("threads", 9, bp_cell_number, struct bp_model_process, threads),
+    BP_COLUMN("lifetime", 10, bp_cell_time, struct bp_model_process, lifetime_s),
+    BP_COLUMN("CPU", 9, bp_cell_cpu, struct bp_model_process, cpu_s),
+    {"of wall", 12, cell_process_wall, 0},
+    BP_LAST_COLUMN,
+};
+
 static const struct bp_column process_columns[] = {
     BP_LABEL(32),
     {"end", 10, cell_end, 0},
@@ -211,10 +244,15 @@ static const struct bp_column process_columns[] = {
     BP_LAST_COLUMN,
 };
 
-static void process_row(const struct bp_page *page, const struct bp_model_process *process) {
+static const struct bp_column *process_columns_for(const struct bp_model *model) {
+    return bp_model_starved_s(model, NULL) > 0 ? cpu_columns : process_columns;
+}
+
+static void process_row(const struct bp_page *page, const struct bp_column *columns,
+                        const struct bp_model_process *process) {
     char *label = bp_make_text("%d %s", process->profile->header.pid,
                                short_command(process->profile->header.command));
-    bp_columns_row(page, process_columns, "  ", label, process);
+    bp_columns_row(page, columns, "  ", label, process);
     free(label);
 }
 
@@ -223,11 +261,11 @@ void bp_report_processes(const struct bp_page *page, const struct bp_model *mode
     uint32_t *order = number(model->process_count);
     double hidden_s = 0;
     qsort_r(order, model->process_count, sizeof(*order), compare_process, model->processes);
-    bp_columns_title(page, "Processes", process_columns);
+    bp_columns_title(page, "Processes", process_columns_for(model));
     for (uint32_t i = 0; i < model->process_count; i++) {
         const struct bp_model_process *process = &model->processes[order[i]];
         if (i < settings->top)
-            process_row(page, process);
+            process_row(page, process_columns_for(model), process);
         else
             hidden_s += process_wall(process);
     }

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""A package that is run with python -m."""

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's time is summed by what a pattern of `run --dsl` can name: the script, a package with
+ * its submodules, a library, the program itself. Calls within a program cannot be intercepted, so
+ * no option names it.
+ */
+#include "tools/analyze/choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/pattern.h"
+#include "tools/base/invoked.h"
+#include "tools/base/keys.h"
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
+
+#define MOST_NAMES 3
+/* Share of the user's time below which a thing is not worth another run. */
+#define SMALLEST_PART 0.1
+
+/* Characters that mean themselves, in a pattern and to a shell. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-+"
+
+struct thing {
+    char *pattern;    /* that names it */
+    const char *text; /* as people know it: borrowed, or the pattern */
+    double s;
+    double sampled_s; /* not timed call by call */
+    bool exact;       /* its calls can be intercepted */
+};
+
+struct things {
+    struct thing *list;
+    uint32_t count;
+    struct bp_keys table;
+};
+
+static char *library_pattern(const char *library) {
+    const char *end = strstr(library, ".so");
+    return bp_make_text("%.*s", (int)(end ? (size_t)(end - library) : strlen(library)), library);
+}
+
+/* A package's extension modules are named as it is, by their place. */
+static char *pattern_of(const struct bp_function *function) {
+    if (function->script)
+        return bp_copy_text("__main__");
+    if (function->module[0])
+        return bp_make_text("%.*s", (int)strcspn(function->module, "."), function->module);
+    return library_pattern(function->library);
+}
+
+static bool is_cell(const struct bp_function *function) {
+    return strncmp(function->module, "In[", 3) == 0;
+}
+
+static const char *text_of(const struct bp_function *function, const char *pattern) {
+    if (is_cell(function))
+        return "the notebook";
+    return function->script && function->file[0] == '/' ? bp_base_name(function->file)
+           : function->script                           ? "the script"
+                                                        : pattern;
+}
+
+static void add_part(struct things *things, const struct bp_part *part,
+                     const struct bp_function *function) {
+    char *pattern = pattern_of(function);
+    uint32_t before = things->count;
+    uint32_t number = bp_keys_put(&things->table, pattern, strlen(pattern));
+    if (number == before) {
+        struct thing *fresh = BP_APPEND(things->list, things->count);
+        fresh->pattern = pattern;
+        fresh->text = text_of(function, pattern);
+    } else {
+        free(pattern);
+    }
+    struct thing *thing = &things->list[number];
+    thing->s += part->self_s;
+    thing->sampled_s += part->kind == BP_PART_SAMPLED && !function->calls ? part->self_s : 0;
+    if (strspn(thing->pattern, PLAIN) < strlen(thing->pattern))
+        return; /* it could not be pasted */
+    thing->exact |= (function->module[0] && strcmp(function->name, "<module>") != 0) ||
+                    (!function->module[0] && strstr(function->library, ".so"));
+}
+
+static int compare_things(const void *a, const void *b) {
+    const struct thing *x = a;
+    const struct thing *y = b;
+    if (x->s != y->s)
+        return x->s > y->s ? -1 : 1;
+    return strcmp(x->pattern, y->pattern);
+}
+
+/* What samples or calls found of an owner's code, the largest first. */
+static struct things find_things(const struct bp_model *model, enum bp_owner owner) {
+    struct things things = {0};
+    for (uint32_t i = 0; i < model->part_count; i++) {
+        const struct bp_function *function = &model->functions[model->parts[i].function];
+        if (function->owner == owner && function->kind == BP_FUNC_CALL && !function->cuda &&
+            (function->module[0] || function->path[0]))
+            add_part(&things, &model->parts[i], function);
+    }
+    if (things.count)
+        qsort(things.list, things.count, sizeof(*things.list), compare_things);
+    bp_keys_fini(&things.table);
+    return things;
+}
+
+static void things_fini(struct things *things) {
+    for (uint32_t i = 0; i < things->count; i++)
+        free(things->list[i].pattern);
+    free(things->list);
+}
+
+static char *name_things(const struct things *things) {
+    struct bp_text text = {0};
+    for (uint32_t i = 0; i < things->count && i < MOST_NAMES; i++)
+        bp_text_add(&text, "%s%s",
+                    i == 0                                                  ? ""
+                    : i + 1 == things->count && things->count <= MOST_NAMES ? " and "
+                                                                            : ", ",
+                    things->list[i].text);
+    if (things->count > MOST_NAMES)
+        bp_text_add(&text, " and %u more", things->count - MOST_NAMES);
+    return bp_text_take(&text);
+}
+
+/* Is the file that of the program's script? */
+static bool is_script(const struct bp_model *model, const char *file) {
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if (model->functions[i].script && strcmp(model->functions[i].file, file) == 0)
+            return true;
+    return false;
+}
+
+/* Functions of the modules that the pattern names, each file once. */
+static uint32_t count_functions(const struct bp_model *model, const char *list) {
+    struct bp_keys files = {0};
+    struct bp_pattern pattern;
+    uint32_t count = 0;
+    bp_pattern_next(&list, &pattern);
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        const struct bp_profile *profile = model->processes[i].profile;
+        for (uint32_t k = 0; k < profile->module_count; k++) {
+            const struct bp_module *module = &profile->modules[k];
+            const char *file = bp_profile_string(profile, module->file);
+            struct bp_pattern_python python = {bp_profile_string(profile, module->name), file, NULL,
+                                               is_script(model, file)};
+            uint32_t before = files.count;
+            if (module->functions != BP_MODULE_UNKNOWN && bp_pattern_is_python(&pattern, &python) &&
+                bp_keys_put(&files, file, strlen(file)) == before)
+                count += module->functions;
+        }
+    }
+    bp_keys_fini(&files);
+    return count;
+}
+
+/* Options for all that is worth it; functions of a library are not counted before it is hooked. */
+static void choose(struct bp_choice *choice, const struct bp_model *model,
+                   const struct things *things) {
+    struct bp_text options = {0};
+    struct bp_text named = {0};
+    double sum_s = 0;
+    bool native = false;
+    for (uint32_t i = 0; i < things->count; i++)
+        sum_s += things->list[i].s;
+    for (uint32_t i = 0; i < things->count && i < MOST_NAMES; i++) {
+        const struct thing *thing = &things->list[i];
+        if (!thing->exact || !(thing->sampled_s >= SMALLEST_PART * sum_s))
+            continue;
+        uint32_t functions = count_functions(model, thing->pattern);
+        native |= functions == 0;
+        choice->functions += functions;
+        bp_text_add(&options, "%s--dsl %s", options.length ? " " : "", thing->pattern);
+        bp_text_add(&named, "%s%s", named.length ? " and " : "", thing->text);
+    }
+    if (native)
+        choice->functions = 0;
+    choice->options = bp_text_take(&options);
+    choice->named = bp_text_take(&named);
+}
+
+void bp_choice_init(struct bp_choice *choice, const struct bp_model *model) {
+    *choice = (struct bp_choice){0};
+    struct things things = find_things(model, BP_OWNER_USER);
+    choice->yours = name_things(&things);
+    choice->alien = things.count == 0;
+    if (choice->alien) {
+        things_fini(&things);
+        things = find_things(model, BP_OWNER_LIBRARY);
+    }
+    choose(choice, model, &things);
+    things_fini(&things);
+}
+
+void bp_choice_fini(struct bp_choice *choice) {
+    free(choice->yours);
+    free(choice->options);
+    free(choice->named);
+}
+
+char *bp_choice_command(const struct bp_choice *choice, const struct bp_model *model) {
+    if (!choice->options[0])
+        return bp_copy_text("");
+    return bp_make_text("%s run %s -- %s", bp_invoked(), choice->options,
+                        bp_model_whole_command(model));
+}
