@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a call of a function took. Durations are recorded as they were, with the profiler's own cost
+ * What a call of a function took. Durations are recorded as they were, with the overhead
  * of the calls made meanwhile in them; totals are corrected. What is the call's own cost is known
  * and taken out of each; of the rest every call is taken to have its share in proportion to its
  * duration, so that mean and quantiles tell of the same calls.

@@ -67,7 +67,7 @@ struct share {
 static const struct share categories[] = {{"dsl", "DSL", "dsl", true},
                                           {"framework", "framework", "framework", true},
                                           {"transfer", "transfer", "transfer", true},
-                                          {"profiler", "profiler", "profiler", true},
+                                          {"profiler", "overhead", "profiler", true},
                                           {NULL, NULL, NULL, false}};
 static const char *const split_colours[BP_SPLIT_ROWS] = {
     [BP_SPLIT_YOURS] = "dsl",         [BP_SPLIT_LIBRARIES] = "framework",

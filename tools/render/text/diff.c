@@ -260,7 +260,7 @@ static void print_parts(const struct bp_page *page, const struct bp_diff *diff) 
         {"shared evenly by all functions", wall->even_s},
         {wall->parallel_s < 0 ? "more threads busy at once" : "fewer threads busy at once",
          wall->parallel_s},
-        {"the profiler itself", wall->overhead_s},
+        {"overhead", wall->overhead_s},
     };
     double rest_s = wall->new_s - wall->old_s;
     double least_s = SMALL_PART * fmax(wall->old_s, wall->new_s);

@@ -65,7 +65,7 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     if (function->total_s < error_s) {
         bp_page_time(page, function->total_overhead_s / (double)function->calls, text);
         bp_page_bound(page, bp_function_mean(function), error_s / (double)function->calls, mean);
-        fprintf(page->out, "    call: mean %s, after own cost of %s\n", mean, text);
+        fprintf(page->out, "    call: mean %s, after overhead of %s\n", mean, text);
         return;
     }
     bp_page_time(page, bp_function_mean(function), mean);
@@ -124,7 +124,7 @@ static void print_functions(const struct bp_page *page, const struct bp_model *m
         else
             hidden_s += function->wall_s + function->idle_s;
     }
-    bp_report_hidden_row(page, model, shown, settings->top, hidden_s);
+    bp_report_hidden_row(page, shown, settings->top, hidden_s);
     free(order);
 }
 

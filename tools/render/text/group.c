@@ -85,6 +85,6 @@ void bp_report_groups(const struct bp_page *page, const struct bp_model *model,
         else
             hidden_s += model->groups[i].wall_s + model->groups[i].idle_s;
     }
-    bp_report_hidden_row(page, model, model->group_count, settings->top, hidden_s);
+    bp_report_hidden_row(page, model->group_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, settings);
 }

@@ -57,8 +57,8 @@ double bp_report_overhead_before(const struct bp_model *model);
 void bp_report_rest_rows(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
 /* One row for those that are not shown. */
-void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *model, uint32_t count,
-                          uint32_t shown, double wall_s);
+void bp_report_hidden_row(const struct bp_page *page, uint32_t count, uint32_t shown,
+                          double wall_s);
 
 /* "python3", or "dash, before exec": new programs change the name of their thread. A new text. */
 char *bp_report_thread_name(const struct bp_model *model, const struct bp_model_thread *thread);
@@ -191,7 +191,7 @@ void bp_report_one_advice(const struct bp_page *page, const struct bp_advice *ad
 void bp_report_advice(const struct bp_page *page, const struct bp_analysis *analysis,
                       const struct bp_report_settings *settings);
 
-/* function.c, of a function: "12.3 ms", or "< 4.56 ms" where the profiler's own cost hides it. */
+/* function.c, of a function: "12.3 ms", or "< 4.56 ms" where overhead hides it. */
 bp_cell bp_cell_self;
 /* Seconds; "unknown" if they are negative. */
 bp_cell bp_cell_cpu;

@@ -133,7 +133,7 @@ static void print_scaled(const struct bp_page *page, const struct bp_model *mode
                    scaled->category_s[BP_FRAMEWORK], scaled->wall_s);
     print_category(page, "transfer", model->wall.category_s[BP_TRANSFER], model->wall.total_s,
                    scaled->category_s[BP_TRANSFER], scaled->wall_s);
-    print_category(page, "profiler", model->wall.overhead_s, model->wall.total_s,
+    print_category(page, "overhead", model->wall.overhead_s, model->wall.total_s,
                    scaled->overhead_s, scaled->wall_s);
 }
 

@@ -13,9 +13,9 @@
 
 #define BAR 40
 #define MOST_NOTES 12
-/* Of the wall: a difference between own cost and its category that is to be seen. */
+/* Share of the wall from which a difference between overhead and its category is shown. */
 #define LEAST_BEFORE 0.005
-/* Error of the own cost that is shown, as a part of the wall. */
+/* Error of the overhead from which it is shown, as a part of the wall. */
 #define LEAST_ERROR 0.0005
 
 static const char *plural(uint32_t count) {
@@ -75,7 +75,7 @@ static void print_overhead(const struct bp_page *page, const struct bp_model *mo
     if (model->thread_time.overhead_s > 0)
         error_s = model->thread_time.overhead_error_s * model->wall.overhead_s /
                   model->thread_time.overhead_s;
-    print_bar(page, model, "profiler", model->wall.overhead_s, 90);
+    print_bar(page, model, "overhead", model->wall.overhead_s, 90);
     if (error_s > LEAST_ERROR * model->wall.total_s)
         fprintf(page->out, " %s%.1f", page->utf8 ? "±" : "+-", 100 * error_s / model->wall.total_s);
     fputc('\n', page->out);
@@ -118,7 +118,7 @@ static void print_overhead_line(const struct bp_page *page, const struct bp_mode
     if (before_s > LEAST_BEFORE * model->wall.total_s)
         snprintf(before, sizeof(before), " and %s before the first thread,",
                  BP_TIME(page, before_s));
-    bp_page_say(page, 2, "own cost %s, %s of thread time,%s taken out of the lines above",
+    bp_page_say(page, 2, "overhead %s, %s of thread time,%s taken out of the lines above",
                 BP_TIME(page, model->thread_time.overhead_s),
                 BP_SHARE(model->thread_time.overhead_s, model->thread_time.total_s), before);
 }
@@ -138,7 +138,7 @@ static void print_sums(const struct bp_page *page, const struct bp_model *model)
         fprintf(page->out, "~ exact times, divided by %s samples%s\n",
                 bp_page_count(model->samples.count, sum),
                 page->utf8 ? "; ± holds in 95 of 100 cases" : "");
-    fprintf(page->out, "self times and own cost sum to %s; lifetimes of threads to %s\n",
+    fprintf(page->out, "self times and overhead sum to %s; lifetimes of threads to %s\n",
             bp_page_time(page, sum_s, sum),
             bp_page_time(page, model->thread_time.total_s, lifetime));
 }

@@ -58,11 +58,11 @@ static struct bp_rest find_rest(const struct bp_model *model, const char *overhe
 }
 
 struct bp_rest bp_rest_of_functions(const struct bp_model *model) {
-    return find_rest(model, "profiler", model->wall.overhead_s);
+    return find_rest(model, "overhead", model->wall.overhead_s);
 }
 
 struct bp_rest bp_rest_of_threads(const struct bp_model *model) {
-    return find_rest(model, "profiler, before the first thread", bp_report_overhead_before(model));
+    return find_rest(model, "overhead, before the first thread", bp_report_overhead_before(model));
 }
 
 struct bp_rest bp_rest_of_phases(const struct bp_model *model) {
@@ -78,8 +78,8 @@ static void print_share(const struct bp_page *page, const char *text, double wal
     bp_columns_row(page, columns, "  ", text, &wall_s);
 }
 
-void bp_report_hidden_row(const struct bp_page *page, const struct bp_model *model, uint32_t count,
-                          uint32_t shown, double wall_s) {
+void bp_report_hidden_row(const struct bp_page *page, uint32_t count, uint32_t shown,
+                          double wall_s) {
     char text[64];
     snprintf(text, sizeof(text), "and %u more: --top %u", count - shown, count);
     if (count > shown)

@@ -139,7 +139,7 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
     }
     struct figures figures = overhead(diff);
     if (!diff->runs[0].model->split.leads) /* else it is a row like the others */
-        print_row(page, "profiler", &figures, true);
+        print_row(page, "overhead", &figures, true);
 }
 
 static int compare_rows(const void *a, const void *b, void *data) {

@@ -172,7 +172,7 @@ void bp_report_threads(const struct bp_page *page, const struct bp_model *model,
     print_threads(page, model, order, settings->top);
     for (uint32_t i = settings->top; i < model->thread_count; i++)
         hidden_s += thread_wall(&model->threads[order[i]]);
-    bp_report_hidden_row(page, model, model->thread_count, settings->top, hidden_s);
+    bp_report_hidden_row(page, model->thread_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, settings);
     if (model->thread_count > 1 && model->thread_time.waiting_s > 0)
         fputs("all wait: the part of the thread's waiting during which no thread was busy\n",
@@ -269,7 +269,7 @@ void bp_report_processes(const struct bp_page *page, const struct bp_model *mode
         else
             hidden_s += process_wall(process);
     }
-    bp_report_hidden_row(page, model, model->process_count, settings->top, hidden_s);
+    bp_report_hidden_row(page, model->process_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, settings);
     bp_report_roles(page, model);
     free(order);

@@ -8,7 +8,7 @@ const MEASURES = {wall: 'wall', thread: 'thread time', calls: 'calls', bytes: 'b
 const CATEGORIES = ['dsl', 'framework', 'transfer'];
 const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework']];
 const REST_NAMES = {
-  idle: '(all threads waited)', start: '(no thread yet, or no more)', profiler: '(profiler)', unsplit: '(not split)',
+  idle: '(all threads waited)', start: '(no thread yet, or no more)', profiler: '(overhead)', unsplit: '(not split)',
 };
 const SPLIT_NAMES = {'-1': '(waiting for kernels of the DSL)', '-2': '(waiting for kernels)', '-3': '(transfer)',
   '-4': '(callers unknown)'};

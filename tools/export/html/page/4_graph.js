@@ -171,7 +171,7 @@ class Graph {
   showLegend() {
     const kinds = this.state.change && this.page.diff
       ? {slower: 'slower', faster: 'faster', added: 'new', noise: 'within chance'}
-      : {dsl: 'DSL', framework: 'framework', transfer: 'transfer', waiting: 'waiting', profiler: 'profiler', other: 'small'};
+      : {dsl: 'DSL', framework: 'framework', transfer: 'transfer', waiting: 'waiting', profiler: 'overhead', other: 'small'};
     const used = new Set();
     for (let i = 1; i < this.tree.size; i++) used.add(this.kindOf(this.tree.nodes[i]));
     this.legend.replaceChildren(...Object.entries(kinds).filter(([kind]) => used.has(kind)).map(([kind, text]) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pictures of each view.
 
-const PARTS = [['dsl', 'DSL'], ['framework', 'framework'], ['transfer', 'transfer'], ['waiting', 'waiting'], ['profiler', 'profiler']];
+const PARTS = [['dsl', 'DSL'], ['framework', 'framework'], ['transfer', 'transfer'], ['waiting', 'waiting'], ['profiler', 'overhead']];
 
 function taskCharts(report, data) {
   const {list, histogram} = report.tasks, charts = [];
@@ -53,7 +53,7 @@ function transferCharts(report) {
 
 function laneParts(row, waiting, sum) {
   const whole = sum || 1, parts = CATEGORIES.map(key => ['f-' + key, Math.max(0, (row.thread_s[key] || 0) - (key === 'framework' ? waiting : 0)) / whole, key + ' ' + time(row.thread_s[key] || 0)]);
-  return [...parts, ['f-waiting', waiting / whole, 'waiting ' + time(waiting)], ['f-profiler', (row.overhead_s || 0) / whole, 'profiler ' + time(row.overhead_s || 0)]];
+  return [...parts, ['f-waiting', waiting / whole, 'waiting ' + time(waiting)], ['f-profiler', (row.overhead_s || 0) / whole, 'overhead ' + time(row.overhead_s || 0)]];
 }
 
 function processCharts(report, data) {
