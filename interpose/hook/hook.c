@@ -19,7 +19,9 @@
 #define PATTERNS 64
 #define DSL_PATTERNS 32
 #define WRAP_TABLES 16
-#define NAME_BITS (1u << 16) /* a Bloom filter of the names in the map: 8 kB */
+#define NAME_BITS (1u << 16)    /* a Bloom filter of the names in the map: 8 kB */
+#define ADDRESS_BITS (1u << 16) /* and of its addresses */
+#define POINTERS 64             /* answers of bp_hook_pointer that are kept */
 
 struct pattern {
     char library[128];
@@ -40,6 +42,7 @@ static struct {
     uint32_t map_used;
     uint32_t stubs; /* handed out */
     uint64_t names[NAME_BITS / 64];
+    uint64_t addresses[ADDRESS_BITS / 64]; /* a bit that is clear is certain, one that is set not */
 } state;
 
 struct bp_lock bp_hook_lock;
@@ -236,6 +239,19 @@ void bp_hook_note_name(const char *name) {
 }
 
 /* 1 if the address was not known. The first name of an address stays. */
+/* The word and bit of an address in the filter. */
+static uint64_t *address_word(uint64_t address, uint64_t *bit) {
+    uint64_t hash = bp_mix(address, 0) >> 48;
+    *bit = UINT64_C(1) << hash % 64;
+    return &state.addresses[hash % ADDRESS_BITS / 64];
+}
+
+/* 0: it is not, and no lock was needed to know. */
+static int may_be_hooked(uint64_t address) {
+    uint64_t bit, *word = address_word(address, &bit);
+    return (__atomic_load_n(word, __ATOMIC_ACQUIRE) & bit) != 0;
+}
+
 int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t kind, void *code) {
     bp_hook_note_name(name);
     if (bp_hook_find(address) || (state.map_used >= state.map_size / 2 && !map_grow()))
@@ -243,6 +259,8 @@ int bp_hook_add(uint64_t address, const char *name, uint32_t object, uint32_t ki
     struct bp_hook *hook = map_find(state.map, state.map_size, address);
     *hook = (struct bp_hook){address, (uint64_t)code, name, object, kind};
     state.map_used++;
+    uint64_t bit, *word = address_word(address, &bit);
+    __atomic_fetch_or(word, bit, __ATOMIC_RELEASE);
     return 1;
 }
 
@@ -374,11 +392,51 @@ void bp_hook_place_stubs(void) {
     bp_unlock(&bp_hook_lock, mask);
 }
 
-void *bp_hook_pointer(void *function) {
+/* Where calls of functions that were asked for lately go, for who has no lock: `code` is right if
+ * the address is there before and after. Written with the lock held. */
+static struct pointer { uint64_t address, code; } pointers[POINTERS];
+
+static struct pointer *pointer_place(uint64_t address) {
+    return &pointers[(bp_mix(address, 0) >> 32) % POINTERS];
+}
+
+static uint64_t pointer_known(uint64_t address) {
+    const struct pointer *place = pointer_place(address);
+    if (__atomic_load_n(&place->address, __ATOMIC_ACQUIRE) != address)
+        return 0;
+    uint64_t code = __atomic_load_n(&place->code, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&place->address, __ATOMIC_RELAXED) == address ? code : 0;
+}
+
+static void pointer_keep(uint64_t address, uint64_t code) {
+    struct pointer *place = pointer_place(address);
+    __atomic_store_n(&place->address, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&place->code, code, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&place->address, address, __ATOMIC_SEQ_CST);
+}
+
+static void pointers_forget(void) {
+    for (unsigned i = 0; i < POINTERS; i++)
+        __atomic_store_n(&pointers[i].address, 0, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t pointer_find(uint64_t address) {
     uint64_t mask = bp_lock(&bp_hook_lock);
-    struct bp_hook *hook = bp_hook_find((uint64_t)function);
+    struct bp_hook *hook = bp_hook_find(address);
     uint64_t code = hook ? bp_hook_code(hook) : 0;
+    if (code)
+        pointer_keep(address, code);
     bp_unlock(&bp_hook_lock, mask);
+    return code;
+}
+
+void *bp_hook_pointer(void *function) {
+    uint64_t address = (uint64_t)function;
+    if (!may_be_hooked(address))
+        return function;
+    uint64_t code = pointer_known(address);
+    if (!code)
+        code = pointer_find(address);
     return code ? (void *)code : function;
 }
 
@@ -388,6 +446,7 @@ void bp_hook_forget(uint64_t low, uint64_t high) {
     int found = 0;
     for (uint32_t i = 0; i < state.map_size; i++)
         found |= state.map[i].address >= low && state.map[i].address < high;
+    pointers_forget();
     if (!found)
         return;
     struct bp_hook *old = state.map;

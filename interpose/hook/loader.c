@@ -9,7 +9,9 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "interpose/base/safe.h"
 #include "interpose/hook/hook.h"
 #include "interpose/hook/object.h"
 #include "interpose/hook/source.h"
@@ -22,6 +24,8 @@ static struct {
     int (*dlclose)(void *);
 } real;
 
+#define CALLING_PAGES 64 /* pages remembered that dlsym is called from */
+
 static struct {
     int opening; /* calls of dlopen under way, on any thread */
     void (*opened)(void);
@@ -32,11 +36,36 @@ static int by_caller(void *handle) {
     return handle == RTLD_NEXT || handle == RTLD_DEFAULT;
 }
 
+/* Whether a page of code can be read, too: asked of the kernel once. */
+static int is_readable(uint64_t page) {
+    static uint64_t known[CALLING_PAGES];
+    uint64_t *place = &known[page / BP_PAGE % CALLING_PAGES];
+    if (__atomic_load_n(place, __ATOMIC_RELAXED) == page)
+        return 1;
+    if (!bp_safe_ask(page))
+        return 0;
+    __atomic_store_n(place, page, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* A `ret` on the page of code that called: it is mapped, because it is running, and of the same
+ * object. After the caller first: few functions are longer than a page. */
+static const void *return_on_page(const char *caller) {
+    uint64_t past = (uint64_t)caller & (BP_PAGE - 1);
+    if (!is_readable((uint64_t)caller - past))
+        return NULL;
+    const void *after = memchr(caller, BP_ARCH_RETURN, BP_PAGE - past);
+    return after ? after : memchr(caller - past, BP_ARCH_RETURN, past);
+}
+
 /* A `ret` in the text of the object that called; NULL: call the real function as ourselves. */
 static const void *return_of(void *caller) {
     struct bp_elf elf;
-    if (bp_shadow_stack() || !bp_object_at((uint64_t)caller, &elf))
+    if (bp_shadow_stack())
         return NULL;
+    const void *near = return_on_page(caller);
+    if (near || !bp_object_at((uint64_t)caller, &elf))
+        return near;
     return bp_elf_ret_instruction(&elf, (uint64_t)caller);
 }
 
