@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums of copies and devices, and whose time the calls of CUDA were.
+ */
 #include "tools/live/device.h"
 
 #include <string.h>

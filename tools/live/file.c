@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Mapping a profile that grows, and what happens where it was cut.
+ */
 #include "tools/live/file.h"
 
 #include <errno.h>

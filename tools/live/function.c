@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of functions: who they are, their categories, and what they had in the look before.
+ */
 #include "tools/live/function.h"
 
 #include <stdio.h>

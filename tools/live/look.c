@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Which files are of the run, which processes live, and a look at all of them.
+ */
 #include "tools/live/look.h"
 
 #include <dirent.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The head of the screen: bars, threads, tasks, copies.
+ */
 #include "tools/live/screen.h"
 
 #include <stdio.h>

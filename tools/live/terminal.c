@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The terminal by its escape sequences, which all have had for decades, and by termios.
+ */
 #include "tools/live/terminal.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading a thread that goes on: open calls first, then nodes, then the sum that must be right.
+ */
 #include "tools/live/thread.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * PTRACE_SEIZE, which stops nobody by itself, and the reasons why it may be refused.
+ */
 #include "tools/live/trace.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Where libunwind was not there to build with.
+ */
 #include "tools/live/unwind.h"
 
 const char *bp_unwind_init(void) {
