@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "profile/pattern.h"
-#include "tools/base/invoked.h"
+#include "tools/analyze/again.h"
 #include "tools/base/keys.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
@@ -201,8 +201,6 @@ void bp_choice_fini(struct bp_choice *choice) {
 }
 
 char *bp_choice_command(const struct bp_choice *choice, const struct bp_model *model) {
-    if (!choice->options[0])
-        return bp_copy_text("");
-    return bp_make_text("%s run %s -- %s", bp_invoked(), choice->options,
-                        bp_model_whole_command(model));
+    char *command = choice->options[0] ? bp_again_run(model, choice->options) : NULL;
+    return command ? command : bp_copy_text("");
 }

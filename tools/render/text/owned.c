@@ -13,6 +13,7 @@
 
 #define NAME 33
 #define BAR 20
+#define NARROW_BAR 4
 #define LABEL 38
 /* Below this part of the wall a row is shown only where there is little else. */
 #define SMALLEST_PART 0.005
@@ -40,15 +41,17 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
         [BP_SPLIT_TRANSFER] = 35, [BP_SPLIT_CUDA] = 35,      [BP_SPLIT_KERNELS] = 35,
         [BP_SPLIT_START] = 90,    [BP_SPLIT_PROFILER] = 90,  [BP_SPLIT_UNKNOWN] = 90};
     double s = model->split.rows[row].wall_s;
+    int extra = bp_columns_extra(page);
     fputs("  ", page->out);
     bp_page_left(page, bp_split_name(row), NAME);
-    bp_page_bar(page, model->wall.total_s > 0 ? s / model->wall.total_s : 0, BAR, colours[row]);
+    bp_page_bar(page, model->wall.total_s > 0 ? s / model->wall.total_s : 0,
+                BAR + extra > NARROW_BAR ? BAR + extra : NARROW_BAR, colours[row]);
     bp_page_right(page, BP_SHARE(s, model->wall.total_s), 10);
     bp_page_right(page, BP_TIME(page, s), 11);
     fputc('\n', page->out);
 }
 
-/* A command stands on a line of its own, however long: it is there to be pasted. */
+/* A command stands on lines of its own: it is there to be pasted. */
 static void print_choice(const struct bp_page *page, const struct bp_model *model) {
     struct bp_choice choice;
     bp_choice_init(&choice, model);
@@ -66,8 +69,10 @@ static void print_choice(const struct bp_page *page, const struct bp_model *mode
         bp_text_add(&text, "; to time every call of %s:", choice.named);
     if (text.length)
         bp_page_wrap(page, bp_text_get(&text), 2);
-    if (command[0])
-        fprintf(page->out, "  %s\n", command);
+    if (command[0]) {
+        fputs("  ", page->out);
+        bp_page_command(page, command, 2, 4);
+    }
     bp_text_fini(&text);
     free(command);
     bp_choice_fini(&choice);
