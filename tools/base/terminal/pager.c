@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A text is whole before it is shown: only then is it known whether it fits. A pager is a child that
- * reads it; whoever leaves the pager early has seen enough, so a broken pipe is no error.
+ * A text is whole before it is shown: only then is it known whether it fits. A pager is a child
+ * that reads it; whoever leaves the pager early has seen enough, so a broken pipe is no error.
  */
 #include "tools/base/terminal/pager.h"
 
