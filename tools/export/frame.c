@@ -5,6 +5,9 @@
 
 #include "tools/base/text.h"
 
+/* Seconds that sums of the wall may miss by rounding alone. */
+#define ROUNDING_S 1e-6
+
 const char *const bp_weight_names[] = {"wall", "thread", "cpu", "calls", "bytes"};
 
 uint64_t bp_export_ns(double s) {
@@ -79,7 +82,8 @@ void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *da
     visit_rest(model, BP_REST_START, wall->start_s, 0, visit, data);
     visit_rest(model, BP_REST_OVERHEAD, wall->overhead_s, model->thread_time.overhead_s, visit,
                data);
-    visit_rest(model, BP_REST_UNSPLIT, wall->unsplit_s, 0, visit, data);
+    if (wall->unsplit_s > ROUNDING_S)
+        visit_rest(model, BP_REST_UNSPLIT, wall->unsplit_s, 0, visit, data);
 }
 
 struct exact {

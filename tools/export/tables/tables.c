@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows are those of the JSON report, with the columns of tables.def: one place says what a key
+ * means. Only contexts come from the model.
+ */
 #include "tools/export/tables/tables.h"
 
 #include <errno.h>
@@ -149,7 +153,7 @@ static void add_list(const struct origins *origins, json_t *report, enum bp_tabl
 static void add_run(const struct origins *origins, json_t *report, FILE *out) {
     const struct bp_model *model = origins->model;
     bp_json_set_text(report, "path", model->run.path);
-    bp_json_set(report, "began_s", 1e-9 * (double)model->run.began_ns);
+    json_object_set_new(report, "began", json_real(1e-9 * (double)model->run.began_ns));
     write_row(&origins->list[model->process_count], BP_TABLE_runs, report, out);
 }
 
