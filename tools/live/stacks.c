@@ -124,7 +124,7 @@ static void print_frames(const struct stacks *stacks, const struct bp_unwound *f
 /* The first refusal is that of all. */
 static void print_native(struct stacks *stacks, pid_t tid) {
     static struct bp_unwound frames[MOST_FRAMES];
-    struct bp_trace trace;
+    struct bp_stopped trace;
     if (stacks->unavailable || stacks->refusal)
         return;
     int result = bp_trace_stop(&trace, stacks->pid, tid);

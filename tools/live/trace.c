@@ -47,7 +47,7 @@ static bool would_notice(pid_t pid, pid_t tid) {
     return false;
 }
 
-static int wait_for_stop(struct bp_trace *trace) {
+static int wait_for_stop(struct bp_stopped *trace) {
     struct timespec step = {.tv_nsec = STEP_NS};
     uint64_t end = bp_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     int status;
@@ -65,8 +65,8 @@ static int wait_for_stop(struct bp_trace *trace) {
     return 0;
 }
 
-int bp_trace_stop(struct bp_trace *trace, pid_t pid, pid_t tid) {
-    *trace = (struct bp_trace){.tid = tid};
+int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid) {
+    *trace = (struct bp_stopped){.tid = tid};
     if (would_notice(pid, tid))
         return -EINTR;
     trace->stopped = bp_clock_ns(CLOCK_MONOTONIC);
@@ -79,7 +79,7 @@ int bp_trace_stop(struct bp_trace *trace, pid_t pid, pid_t tid) {
 }
 
 /* A thread that has not stopped cannot be let go; it is when this process ends, at the latest. */
-uint64_t bp_trace_go(const struct bp_trace *trace) {
+uint64_t bp_trace_go(const struct bp_stopped *trace) {
     ptrace(PTRACE_DETACH, trace->tid, NULL, (void *)(intptr_t)trace->signal);
     return bp_clock_ns(CLOCK_MONOTONIC) - trace->stopped;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct bp_trace {
+struct bp_stopped {
     pid_t tid;
     int signal;       /* that the thread was about to get; it does when it goes on */
     uint64_t stopped; /* CLOCK_MONOTONIC, ns */
@@ -19,9 +19,9 @@ struct bp_trace {
 
 /* 0 or -errno: -ETIMEDOUT if it does not stop (a thread in the kernel's hands), -EINTR if it must
  * not be stopped now, -ESRCH if it has ended. */
-int bp_trace_stop(struct bp_trace *trace, pid_t pid, pid_t tid);
+int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid);
 /* How long it was stopped, ns. */
-uint64_t bp_trace_go(const struct bp_trace *trace);
+uint64_t bp_trace_go(const struct bp_stopped *trace);
 
 /* Why the process cannot be traced, and what would allow it: a new sentence, NULL if nothing speaks
  * against it. `error` is what bp_trace_stop() said, 0 before it was asked. */

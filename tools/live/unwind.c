@@ -102,19 +102,24 @@ static bool read_memory(pid_t tid, uint64_t address, void *to, size_t size) {
     return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* While the callee of a stub runs, its return address stands where the caller's was. True if the
- * frame is such a one: then the registers are the caller's. */
-static bool leave_stub(pid_t tid, unw_cursor_t *cursor, uint64_t address) {
+/* While the callee of a stub runs, its return address stands where the caller's was; when it has
+ * returned, just below the stack. True if the frame is such a one: then the registers are the
+ * caller's. */
+static bool leave_stub(pid_t tid, unw_cursor_t *cursor, uint64_t address,
+                       const struct bp_unwind_range *ours) {
     static const int kept[] = {UNW_X86_64_RBP, UNW_X86_64_R12, UNW_X86_64_R13, UNW_X86_64_R14,
                                UNW_X86_64_R15};
     struct bp_entry entry;
-    unw_word_t place;
+    unw_word_t place, stack;
     uint64_t slot, found;
-    if (state.get(cursor, UNW_X86_64_RBX, &place) ||
+    if (state.get(cursor, UNW_X86_64_RBX, &place) || state.get(cursor, UNW_REG_SP, &stack) ||
         !read_memory(tid, place, &entry, sizeof(entry)))
         return false;
     slot = entry.sp & ~UINT64_C(7);
-    if (!read_memory(tid, slot, &found, sizeof(found)) || found != address)
+    if (!read_memory(tid, slot, &found, sizeof(found)))
+        return false;
+    bool returned = stack == slot + sizeof(slot) && found >= ours->low && found < ours->high;
+    if (found != address && !returned)
         return false;
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         state.get(cursor, kept[i], &state.registers[kept[i]]);
@@ -135,7 +140,7 @@ size_t bp_unwind(pid_t tid, const struct bp_unwind_range *ours, struct bp_unwoun
         bool signal = state.is_signal(&cursor) > 0;
         frames[count++] = (struct bp_unwound){.address = address, .signal = signal};
         bool stub = address >= ours->low && address < ours->high;
-        if (stub && leave_stub(tid, &cursor, address))
+        if (stub && leave_stub(tid, &cursor, address, ours))
             more = state.init(&cursor, state.space, thread) == 0;
         else
             more = state.step(&cursor);

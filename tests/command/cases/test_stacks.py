@@ -70,10 +70,10 @@ class Stacks(CommandTest):
         if not able:
             self.skipTest(why)
         pid = self.record()
-        shown = self.battprof("stacks", str(pid))
-        self.assertRegex(shown.out, r"\n  phase_data_loading\n")
-        self.assertRegex(shown.out, r"\n  main\n")
-        self.assertRegex(shown.out, r"each thread was stopped")
+        looks = [self.battprof("stacks", str(pid)).out for _ in range(10)]
+        whole = re.compile(r"\n  phase_data_loading\n(  \w+\n)*  main\n(  \w+\n)+\neach thread was")
+        # One of them may meet a stub between two instructions.
+        self.assertGreater(sum(bool(whole.search(shown)) for shown in looks), 5, looks)
         sleeper = subprocess.Popen(["sleep", "60"])
         self.addCleanup(sleeper.wait)
         self.addCleanup(sleeper.kill)
