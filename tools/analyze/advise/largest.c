@@ -20,6 +20,8 @@
 /* Garbage collection is meant to take less. */
 #define MUCH_COLLECTION 0.1
 #define FASTER 2.0
+/* Part of a function's time from which a caller is named. */
+#define MAIN_CALLER 0.5
 /* Part of a function's time that its other lines have at least, where one is named as what could
  * go: a line that is the whole body is the function's work. */
 #define OTHERS 0.02
@@ -58,6 +60,17 @@ static bool is_work(const struct bp_model *model, const struct bp_part *part) {
     return function->kind == BP_FUNC_CALL && function->name[0] != '(' && !function->cuda &&
            part->kind != BP_PART_BLOCKED &&
            (part->category == BP_DSL || strcmp(function->group, BP_GROUP_OTHER) == 0);
+}
+
+/* Who calls a function of a library or of the interpreter most: the caller is what a user can
+ * change. NULL for the user's own. */
+static const char *foreign_caller(const struct bp_model *model, const struct bp_part *part) {
+    enum bp_owner owner = model->functions[part->function].owner;
+    bool foreign = owner == BP_OWNER_LIBRARY || owner == BP_OWNER_STANDARD;
+    if (part->category == BP_DSL || !foreign || part->caller_count == 0 ||
+        part->callers[0].s < MAIN_CALLER * part->self_s)
+        return NULL;
+    return model->functions[part->callers[0].function].label;
 }
 
 /* Of a DSL function as the table has it, with what it called of others; of the framework its parts
@@ -161,15 +174,21 @@ static char *largest_what(const struct bp_model *model, const struct bp_part *pa
                 BP_SHARE(wall_s, model->wall.total_s));
     if (part->calls)
         bp_text_add(&text, ", in %s call%s", BP_COUNT(part->calls), part->calls == 1 ? "" : "s");
-    if (spot) /* of a function that is one line */
+    const char *caller = foreign_caller(model, part);
+    if (caller)
+        bp_text_add(&text, ", most of it called from %s", caller);
+    else if (spot) /* of a function that is one line */
         bp_text_add(&text, ", all of it at %s:%u", bp_base_name(spot->file), spot->line);
     return bp_text_take(&text);
 }
 
 static char *largest_why(const struct bp_model *model, const struct bp_part *part) {
     struct bp_text text = {0};
-    bp_text_add(&text, "by making it twice as fast%s",
-                is_called_once(model, part) ? "" : ", or calling it half as often");
+    if (foreign_caller(model, part))
+        bp_text_add(&text, "by calling it half as often, or for half as much");
+    else
+        bp_text_add(&text, "by making it twice as fast%s",
+                    is_called_once(model, part) ? "" : ", or calling it half as often");
     add_verdict(&text, model, part->function);
     return bp_text_take(&text);
 }
