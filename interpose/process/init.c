@@ -69,15 +69,26 @@ static int is_first(const char *quiet) {
            strtol(quiet + length, NULL, 10) == BP_SYS0(SYS_getpid);
 }
 
+/* Who is in a tree was given the pattern, too: it writes where the wall page is, or the process
+ * that chose would be alone there. */
+static void find_place(char **environment, const char *tree) {
+    char place[sizeof state.directory];
+    const char *pattern = bp_variable_get(BATTPROF_DIR);
+    const char *slash = tree && strchr(pattern, '%') ? strrchr(tree, '/') : NULL;
+    if (slash)
+        snprintf(place, sizeof place, "%.*s", (int)(slash - tree), tree);
+    else if (tree)
+        snprintf(place, sizeof place, "%s", pattern);
+    else
+        bp_place_expand(environment, pattern, place, sizeof place);
+    absolute(place, state.directory, sizeof state.directory);
+}
+
 static struct bp_config read_config(char **environment) {
     struct bp_config config = {.directory = state.directory, .library = state.library};
     const char *wait = bp_variable_get(BATTPROF_WAIT);
-    char place[sizeof state.directory];
     config.tree = bp_variable_get(BATTPROF_TREE);
-    const char *directory = bp_variable_get(BATTPROF_DIR);
-    if (!config.tree) /* who is in a tree was given the directory that this became */
-        bp_place_expand(environment, directory, place, sizeof place);
-    absolute(config.tree ? directory : place, state.directory, sizeof state.directory);
+    find_place(environment, config.tree);
     size_t length = strlen(state.directory);
     if (length > 2 && strcmp(state.directory + length - 2, "/.") == 0)
         state.directory[length - 2] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs once, in the constructor of the first process of a tree: its children inherit the directory
+ * Runs once, in the constructor of the first process of a tree: its children write to the directory
  * that it made, or they would not find the wall page. Values come from the environment of a
  * launcher and may be any text: none of them may leave the directory that the pattern names.
  */

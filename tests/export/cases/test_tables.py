@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from harness.command import CommandTest, main
+from harness.command import LIB, CommandTest, main
 
 RUN_BATT = os.environ["RUN_BATT"]
 TABLES = ("runs", "processes", "threads", "functions", "contexts", "groups", "tasks", "transfers",
@@ -74,6 +74,19 @@ class Tables(CommandTest):
                                sum(row["self_s"] for row in report["functions"]), 5)
         self.assertAlmostEqual(rows(self.path("t"), "runs")[0]["dsl_s"],
                                report["categories"]["dsl"]["s"], 6)
+
+    def test_directory_of_a_rank(self):
+        """Values of the launcher stay within the name, and children write where their parent did."""
+        environment = {**self.environment, "LD_PRELOAD": LIB, "BATTPROF_QUIET": "1",
+                       "BATTPROF_DIR": "p-%r-%j-%x-%%r", "RANK": "7", "SLURM_JOB_ID": "../9/%p"}
+        subprocess.run(["sh", "-c", "sh -c :; sh -c :"], cwd=self.directory, env=environment,
+                       check=True)
+        self.assertEqual(os.listdir(self.directory), ["p-7-_._9__p-%x-%r"])
+        self.assertGreater(len(os.listdir(self.path("p-7-_._9__p-%x-%r"))), 1)
+        del environment["RANK"]
+        environment["BATTPROF_DIR"] = "%h-%r-%p"
+        subprocess.run(["true"], cwd=self.directory, env=environment, check=True)
+        self.assertTrue(glob.glob(self.path(os.uname().nodename + "-none-[0-9]*")))
 
     def test_fleet(self):
         os.mkdir(self.path("all"))
