@@ -216,31 +216,42 @@ class Formats(CommandTest):
         self.check_readers(profile, paths, report, wall)
 
     def check_readers(self, profile, paths, report, wall):
-        if shutil.which("promtool"):
-            with open(paths["openmetrics"], encoding="utf-8") as file:
-                done = subprocess.run(["promtool", "check", "metrics"], stdin=file, check=False,
-                                      capture_output=True, text=True)
-            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
-        if shutil.which("go"):
-            out = self.run_reader("go", "tool", "pprof", "-top", "-nodecount=9999", "-unit=ns",
-                                  "-nodefraction=0", paths["pprof"])
-            found = collections.Counter()
-            for own, name in re.findall(r"^ *([\d.]+)ns +\S+ +\S+ +\S+ +\S+ +(.*)$", out, re.M):
-                found[name.replace(" (inline)", "")] += float(own)
-            self.compare("go tool pprof", found, {name: value for name, value in wall.items()
-                                                  if value > 1000}, 5000)
-        if shutil.which("protoc"):
-            with gzip.open(paths["pprof"]) as file:
-                done = subprocess.run(["protoc", "--decode_raw"], input=file.read(), check=False,
-                                      capture_output=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-        if shutil.which("callgrind_annotate"):
-            out = self.run_reader("callgrind_annotate", "--threshold=100", "--auto=no",
-                                  paths["callgrind"])
-            sums = re.search(r"^([\d,]+) .*PROGRAM TOTALS", out, re.M)
-            parts = report["wall_s"] - min(report["unsplit_s"], 0)
-            self.assertAlmostEqual(int(sums[1].replace(",", "")), parts * 1e9, delta=1e6,
-                                   msg=profile)
+        parts = report["wall_s"] - min(report["unsplit_s"], 0)
+        readers = {"promtool": lambda: self.check_promtool(paths["openmetrics"]),
+                   "go": lambda: self.check_go(paths["pprof"], wall),
+                   "protoc": lambda: self.check_protoc(paths["pprof"]),
+                   "callgrind_annotate": lambda: self.check_annotate(paths["callgrind"], parts)}
+        for name, check in readers.items():
+            if shutil.which(name):
+                check()
+            else:
+                print("skipped: %s of %s (tools/deps --readers)" % (name, profile))
+
+    def check_promtool(self, path):
+        with open(path, encoding="utf-8") as file:
+            done = subprocess.run(["promtool", "check", "metrics"], stdin=file, check=False,
+                                  capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def check_go(self, path, wall):
+        out = self.run_reader("go", "tool", "pprof", "-top", "-nodecount=9999", "-unit=ns",
+                              "-nodefraction=0", path)
+        found = collections.Counter()
+        for own, name in re.findall(r"^ *([\d.]+)ns +\S+ +\S+ +\S+ +\S+ +(.*)$", out, re.M):
+            found[name.replace(" (inline)", "")] += float(own)
+        self.compare("go tool pprof", found, {name: value for name, value in wall.items()
+                                              if value > 1000}, 5000)
+
+    def check_protoc(self, path):
+        with gzip.open(path) as file:
+            done = subprocess.run(["protoc", "--decode_raw"], input=file.read(), check=False,
+                                  capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def check_annotate(self, path, parts):
+        out = self.run_reader("callgrind_annotate", "--threshold=100", "--auto=no", path)
+        sums = re.search(r"^([\d,]+) .*PROGRAM TOTALS", out, re.M)
+        self.assertAlmostEqual(int(sums[1].replace(",", "")), parts * 1e9, delta=1e6)
 
     def run_reader(self, *command):
         done = subprocess.run(command, capture_output=True, text=True, check=False,
