@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* How a copy is told, by what its arguments are; copy.c knows where they stand. */
+/* How a copy is recognised, by what its arguments are; copy.c knows where they stand. */
 #define BP_CUDA_SHAPES(X)                                                                          \
     X(KIND)                                                                                        \
     X(H2D)                                                                                         \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * CUDA calls as their stubs report them, on the target's own threads: no lock and no system call
- * unless a queue is full. In between CUPTI is told whose call it is.
+ * unless a queue is full. In between CUPTI learns whose call it is.
  */
 #include "cuda/calls.h"
 

@@ -12,8 +12,8 @@
 /* A stretch of a line begins with its event, or where a generator goes on within it, and lasts
  * until the frame's next line, its return or its yield. `total` is the time in which the line was
  * open in a thread, however often it was open there, so a recursion counts once. While stretches
- * are open, `total` lacks what began them: add `open` times the present. Of the profiler's own cost
- * `self` and `total` are free already. */
+ * are open, `total` lacks what began them: add `open` times the present. The profiler's
+ * overhead is not in `self` and `total`. */
 struct bp_line_count {
     uint32_t func; /* index in BP_FUNCS */
     uint32_t line;

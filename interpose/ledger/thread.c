@@ -171,7 +171,7 @@ void bp_thread_abandon(struct bp_thread *thread, uint64_t now) {
 }
 
 /* The innermost call is not where the thread is: its frame was left unnoticed, or belongs to a
- * coroutine that is not running. Nobody can tell, so its entry is not used again until it
+ * coroutine that is not running. That cannot be known, so its entry is not used again until it
  * returns. What runs after a coroutine is resumed belongs to whoever resumed it. */
 static void drop(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = current_of(thread);

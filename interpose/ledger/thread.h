@@ -141,7 +141,7 @@ void bp_thread_end(struct bp_thread *thread);
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
 
-/* Nanoseconds in which the calling thread was ready and had no CPU, ever; 0 if nobody knows. */
+/* Nanoseconds in which the calling thread was ready and had no CPU, ever; 0 if that is unknown. */
 uint64_t bp_thread_queued_ns(void);
 uint64_t bp_ticks_to_ns(uint64_t ticks); /* by the first estimate of the rate */
 

@@ -11,7 +11,7 @@
 #include "interpose/sample/list.h"
 #include "interpose/unwind/walk.h"
 
-#define BP_SITES 256 /* call paths of copies that are known again, direct-mapped */
+#define BP_SITES 256 /* call paths of copies that are recognised, direct-mapped */
 
 struct bp_site {
     uint64_t key;

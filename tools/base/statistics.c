@@ -12,7 +12,7 @@
 /* Student's t differs from that of this many degrees by less than 0.02 %. */
 #define MANY_DEGREES 10000
 #define LARGEST_T 1e9
-/* Shortest time that is told from none, in seconds: logarithms need one. */
+/* Shortest time that differs from none, in seconds: logarithms need one. */
 #define SHORTEST 1e-9
 /* A slope below this part of the mean per step is rounding. */
 #define ROUNDING 1e-9

@@ -43,7 +43,7 @@ static uint64_t start_of_output(void) {
     return start ? start : start_of(BP_DEFAULT_OUTPUT "/1/" BP_SESSION_FILE);
 }
 
-/* Where there are runs of both sorts, it is said which is shown. */
+/* Where there are runs of both sorts, a line names the one that is shown. */
 char *bp_profile_path(struct bp_error *error) {
     struct stat status;
     uint64_t start = 0;

@@ -212,7 +212,7 @@ static void take_kernel(struct nsys *nsys, sqlite3_stmt *row) {
         (struct bp_trace_work){.name = bp_trace_name(nsys->trace, text(row, 5)), .kernel = true});
 }
 
-/* Unless it is told to trace nodes, nsys has one row for all that a launch of a graph did. */
+/* Unless its user asked for nodes, nsys has one row for all that a launch of a graph did. */
 static void take_graph(struct nsys *nsys, sqlite3_stmt *row) {
     char name[64];
     nsys->graphs += number(row, 1) > number(row, 0);

@@ -57,7 +57,7 @@ struct bp_live_view {
     uint32_t map_count;
     uint32_t clock;
     uint64_t end; /* ticks when it ended; 0: it runs, and the clock says */
-    bool stopped; /* nobody knows when it ended: open calls have no more time */
+    bool stopped; /* when it ended is unknown: open calls have no more time */
     double tick_s;
     const struct bp_tree *tree; /* NULL: unknown */
 };

@@ -25,8 +25,8 @@ struct bp_model_device {
     double latency_s[BP_DIRECTIONS];  /* of the shortest tiny copy; 0 if unknown */
     double pageable_s[BP_DIRECTIONS]; /* the same by memory */
     double pinned_s[BP_DIRECTIONS];
-    /* Of the wall. Nobody knows what of several processes was at once: of one device the three are
-     * their sum, at most the wall; of several of the same name and number their mean. */
+    /* Parts of the wall. How the work of several processes overlapped is unknown: for one device
+     * the three are their sum, at most the wall; for several of one name and number their mean. */
     double busy_s;
     double copy_s;
     double compute_s;

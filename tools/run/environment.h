@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `battprof run` adds to the target's environment: where the library is, and what it is told
+ * What `battprof run` adds to the target's environment: where the library is, and its settings
  * (BATTPROF_*). All zero before the first call.
  */
 #ifndef BP_TOOLS_RUN_ENVIRONMENT_H

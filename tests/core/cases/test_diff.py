@@ -41,7 +41,8 @@ def record(directory, name, *work):
 def on_terminal(directory, columns, colour=False):
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "" if colour else "1"}
+    environment = {**os.environ, "TERM": "xterm", "NO_PAGER": "1",
+                   "NO_COLOR": "" if colour else "1"}
     with subprocess.Popen([CMD, "diff", "old", "new"], cwd=directory, stdout=slave,
                           env=environment) as child:
         os.close(slave)

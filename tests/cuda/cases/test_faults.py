@@ -91,7 +91,7 @@ def a_program_with_cupti():
 @case
 def no_migrations():
     run, report = with_fault("no-migrations", "managed")
-    says(report, "does not tell migrations of managed memory")
+    says(report, "does not report migrations of managed memory")
     equal("copies", report["transfers"]["h2d"]["count"], 0)
     run, report = with_fault("no-migrations", "kernels")
     check(not any("managed memory" in note for note in report["notes"]),

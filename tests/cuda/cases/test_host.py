@@ -61,7 +61,7 @@ def the_calls_own_time():
     """A blocking copy's call is transfer, kernels that it waited for and all; that is said."""
     for run, report in in_each_way(["cuda_device", "kernels"]):
         fine(run)
-        says(report, "with the kernels that it waited for")
+        says(report, "including kernels it waited for")
         got = report["categories"]["transfer"]["thread_s"]
         least = run.truth.transfer + run.truth.wait
         check(least * 0.9 < got, "transfer %.6f s, truth with the kernels %.6f" % (got, least))

@@ -4,6 +4,7 @@ takes the time, its module and line, and whose it is; the command that it prints
 times every call of that function under the same name; all splits add up to the wall."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -39,10 +40,10 @@ def report(folder):
 
 
 def pasted_line(text):
-    """The first command that the page prints, after the split."""
-    lines = [line.strip() for line in text.splitlines() if line.startswith("  " + CMD + " run ")]
-    check(lines, "no command to paste:\n" + text)
-    return lines[0]
+    """The first command that the page prints, after the split; a shell joins its lines."""
+    found = re.search("^  " + re.escape(CMD) + r" run (?:.*\\\n)*.*$", text, re.M)
+    check(found, "no command to paste:\n" + text)
+    return found[0].strip()
 
 
 def is_yours(row):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the machine is: CPU, kernel, clock, and which of the usual profiling interfaces
- * it forbids. We need none of those; that is said too, because people look for it.
+ * it forbids. None of those is needed; the page says so, because people look for it.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -109,7 +109,7 @@ static void move(double *from, double *to, double part) {
     }
 }
 
-/* Of the context's time, without what it was blocked for, by the CPU time of the samples. */
+/* Divides the context's time, less what it was blocked for, by the CPU time of the samples. */
 static void divide(struct bp_graph *graph, const double *cpu) {
     const struct bp_model *model = graph->model;
     double *all = bp_alloc(model->context_count + 1, sizeof(*all));

@@ -10,7 +10,7 @@
 #include "tools/export/tables/tables.h"
 #include "tools/export/tables/views.h"
 
-/* How an engine is told of a table: the name of the view, and that of the files. */
+/* How an engine names a table: the name of the view, and that of the files. */
 struct engine {
     const char *file;
     const char *about;

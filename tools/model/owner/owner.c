@@ -165,7 +165,7 @@ static enum bp_owner owner_of_python(const struct search *search,
     return owner_of_place(function->file);
 }
 
-/* Of a thread's own code only samples can tell whose it is, unless all of the program is alien. */
+/* Only samples show whose a thread's own code is, unless all of the program is alien. */
 static enum bp_owner owner_of(const struct search *search, const struct bp_function *function) {
     if (function->kind == BP_FUNC_FOLDED)
         return BP_OWNER_UNKNOWN;

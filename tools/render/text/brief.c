@@ -12,10 +12,11 @@
 #define MOST_LINES 20
 #define MOST_ADVICE 3
 
-/* As much of it as there may be room for. */
+/* As much of it as there may be room for. The first piece of advice is the answer: it stays. */
 struct amount {
     uint32_t advice;
     bool why;
+    bool choice; /* what was taken as the user's code, and how to name it */
 };
 
 static void print_advice(const struct bp_page *page, const struct bp_analysis *analysis,
@@ -46,6 +47,8 @@ static void print(const struct bp_page *page, const struct bp_analysis *analysis
     char *command = bp_hint_report(analysis->model->run.path, "");
     bp_report_headline(page, analysis->model);
     bp_report_categories(page, analysis->model);
+    if (amount.choice)
+        bp_report_choice(page, analysis->model);
     print_warning(page, analysis);
     print_advice(page, analysis, amount);
     fputs("\nall of it: ", page->out);
@@ -71,15 +74,26 @@ static uint32_t count_lines(const struct bp_page *page, const struct bp_analysis
     return lines;
 }
 
+/* false: nothing is left that could be given up. */
+static bool give_up(struct amount *amount) {
+    if (amount->advice > 1 && !amount->why)
+        amount->advice--;
+    else if (amount->why)
+        amount->why = false;
+    else if (amount->choice)
+        amount->choice = false;
+    else
+        return false;
+    return true;
+}
+
 int bp_report_brief(const struct bp_analysis *analysis, FILE *out) {
     struct bp_page page;
-    struct amount amount = {MOST_ADVICE, true};
+    struct amount amount = {MOST_ADVICE, true, true};
     bp_page_init(&page, out);
     page.whole = analysis->model->wall.total_s;
-    while (amount.advice && count_lines(&page, analysis, amount) > MOST_LINES) {
-        amount.advice -= !amount.why;
-        amount.why = false;
-    }
+    while (count_lines(&page, analysis, amount) > MOST_LINES && give_up(&amount))
+        ;
     print(&page, analysis, amount);
     return 0;
 }

@@ -265,7 +265,7 @@ static void print_parts(const struct bp_page *page, const struct bp_diff *diff) 
     double rest_s = wall->new_s - wall->old_s;
     double least_s = SMALL_PART * fmax(wall->old_s, wall->new_s);
     fputc('\n', page->out);
-    bp_page_heading(page, "Of the change\n");
+    bp_page_heading(page, "What the change consists of\n");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (fabs(parts[i].s) > least_s || (i == 0 && diff->differences)) {
             print_part(page, parts[i].name, parts[i].s, wall->old_s);

@@ -52,8 +52,10 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
 }
 
 /* A command stands on lines of its own: it is there to be pasted. */
-static void print_choice(const struct bp_page *page, const struct bp_model *model) {
+void bp_report_choice(const struct bp_page *page, const struct bp_model *model) {
     struct bp_choice choice;
+    if (!model->split.leads)
+        return;
     bp_choice_init(&choice, model);
     char *command = bp_choice_command(&choice, model);
     struct bp_text text = {0};
@@ -82,7 +84,6 @@ void bp_report_split(const struct bp_page *page, const struct bp_model *model) {
     for (int i = 0; i < BP_SPLIT_ROWS; i++)
         if (bp_split_is_shown(model, (enum bp_split_row)i))
             print_row(page, model, (enum bp_split_row)i);
-    print_choice(page, model);
 }
 
 /* Waits and CUDA's calls have lines of their own below the table. */

@@ -206,6 +206,7 @@ int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_se
         return 0;
     }
     bp_report_categories(&page, model);
+    bp_report_choice(&page, model);
     print_view(&page, model, settings);
     if (advises(model, settings))
         bp_report_advice(&page, analysis, settings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Samples are an estimate, and know no calls. The largest sampled part of the framework is worth
- * being measured exactly: the option that does it is said as a command to copy.
+ * being measured exactly: the option that does it is printed as a command to copy.
  */
 #include <stdlib.h>
 #include <string.h>

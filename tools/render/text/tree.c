@@ -11,7 +11,7 @@
 #include "tools/model/walk.h"
 #include "tools/render/text/internal.h"
 
-/* Of the wall, in per cent. */
+/* Share of the wall, in per cent. */
 #define SMALLEST_PART 0.1
 /* Deeper levels are indented no further: the names must stay readable. */
 #define DEEPEST_INDENT 12
