@@ -24,10 +24,11 @@ function searching() {
   const every = found();
   type(input, '^(merge|objects)$');
   const steps = [found(), enter(), enter(), enter(true)];
+  const place = found();
   type(input, '(unclosed');
   const broken = found();
   type(input, '');
-  return {every, steps, broken};
+  return {every, steps, place, broken};
 }
 
 // Sums of the graph as it is, inverted, without waiting, of each thread and of a task.
@@ -52,6 +53,16 @@ function graphs() {
   button('reset').click();
   one('[data-measure=wall]').click();
   result.again = sum();
+  const crumbs = () => all('.crumbs button').map(crumb => crumb.textContent).join(' ');
+  const canvas = all('.flame canvas').find(item => !item.hidden);
+  for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) canvas.dispatchEvent(new KeyboardEvent('keydown', {key}));
+  result.zoomed = [crumbs()];
+  for (const measure of ['thread', 'wall']) {
+    one('[data-measure=' + measure + ']').click();
+    result.zoomed.push(crumbs());
+  }
+  button('reset').click();
+  result.unzoomed = crumbs();
   return result;
 }
 
@@ -66,6 +77,9 @@ function panel() {
   button('sandwich').click();
   result.sandwich = [one('.crumbs').textContent, all('.flame canvas').filter(canvas => !canvas.hidden).length];
   button('back to the whole graph').click();
+  button('row in table').click();
+  const row = one('#functions tr.here');
+  result.row = [one('[role=tab][aria-selected=true]').textContent, row ? row.children[0].textContent : '', document.activeElement.textContent];
   button('close').click();
   return {...result, closed: box.hidden};
 }

@@ -123,6 +123,7 @@ async function look(context, one, scheme, width) {
     seen.speed = await page.evaluate(speed);
     seen.sums = await page.evaluate(sums);
     seen.walk = await walk(page);
+    seen.legend = await page.evaluate(() => document.querySelector('.legend').textContent);
     seen.verdicts = await page.evaluate(() => [...document.querySelectorAll('.legend i')].map(i => i.className));
   }
   for (const view of views) {

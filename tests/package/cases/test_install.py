@@ -43,7 +43,9 @@ def staged():
     done = artefacts.run([command, "run", "--device", "sim:t4", "--", os.environ["RUN_BATT"], "-c", "1",
                           "--gpu=naive"], env, place)
     check(done.returncode == 0 and "simulated device" in done.stderr, done.stderr)
-    for name in ("battprof.1", "battprof-run.1", "_battprof", "battprof.fish"):
+    pages = os.listdir(os.path.join(artefacts.ROOT, "docs", "man"))
+    check(len(pages) > 5, pages)
+    for name in (*pages, "_battprof", "battprof.fish"):
         check(os.path.getsize(find(stage, name)) > 100, name)
     bash = os.path.join(stage, find(stage, "battprof.fish").split("/fish/")[0],
                         "bash-completion/completions/battprof")

@@ -60,13 +60,14 @@ class Browser(CommandTest):
         self.run_subject("tasks", batt, "-c", "400", "--generate", "400", "--processes", "4")
         self.run_subject("killed", "sh", "-c", "%s -c 40 >/dev/null & sleep 0.3; kill -9 $!; kill -9 $$" % batt)
         self.run_subject("empty", "true")
+        self.run_subject("own", "/usr/bin/python3", "-c", "sum(i * i % 7 for i in range(3000000))")
         names = list(dict.fromkeys(hostile_names(200)))
         calls = [{"func": name, "self": 1, "calls": [[1, 1]]} for name in names]
         hostile = one_run([[name, "libdsl.so"] for name in names], {"self": 1, "children": calls},
                           len(names) + 1, command="</title><script>alert(1)</script>")
         self.run_subject("batt2", batt, "-c", "60", "-j", "2")
         return {"batt": ["batt.out"], "python": ["python.out"], "gpu": ["gpu.out"], "tasks": ["tasks.out"],
-                "killed": ["killed.out"], "empty": ["empty.out"], "diff": ["batt2.out", "batt.out"],
+                "killed": ["killed.out"], "empty": ["empty.out"], "own": ["own.out"], "diff": ["batt2.out", "batt.out"],
                 "same": ["batt.out", "batt.out"], "hostile": [self.make("hostile", hostile)],
                 "big": [self.make("big", tree_case(10000))],
                 "huge": [self.make("huge", tree_case(100000, functions=3000, fan=20))]}
@@ -110,6 +111,8 @@ class Browser(CommandTest):
         self.assertEqual(len(seen["threads"]), len(report["thread_list"]))
         self.assertAlmostEqual(sum(seen["threads"]) / seen["thread"], 1, delta=2e-3)
         self.assertGreater(min(seen["tasks"]), 0)
+        self.assertGreater(seen["zoomed"][0].count(" "), 0)
+        self.assertEqual((len(set(seen["zoomed"])), seen["unzoomed"]), (1, "all"))
 
     def check_panel(self, seen):
         self.assertEqual((seen["view"], seen["name"], seen["closed"]), ("Overview", "merge", True))
@@ -120,6 +123,7 @@ class Browser(CommandTest):
         self.assertGreater(seen["hot"], 0)
         self.assertEqual(seen["sandwich"][1], 2)
         self.assertIn("around merge", seen["sandwich"][0])
+        self.assertEqual(seen["row"], ["Functions", "merge", "merge"])
 
     def check_table(self, seen, report):
         self.assertEqual(seen["falling"], sorted(seen["falling"], reverse=True))
@@ -137,6 +141,7 @@ class Browser(CommandTest):
         self.assertRegex(search["steps"][1], r"^1 of \d+: (merge|objects): ")
         self.assertRegex(search["steps"][2], r"^2 of \d+: ")
         self.assertEqual(search["steps"][3], search["steps"][1])
+        self.assertRegex(search["place"], r"^[\d.]+ % in \d+ frames, at 1$")
         self.assertEqual(search["broken"], "nothing found")
         self.check_graphs(seen["graphs"], report)
         self.check_panel(seen["panel"])
@@ -170,6 +175,9 @@ class Browser(CommandTest):
                     self.check_plain(name, one["plain"], subjects[name])
                 if name == "same":
                     self.assertEqual(first["verdicts"], ["c-noise"])
+                if name == "own":
+                    self.assertIn("your code", first["legend"])
+                    self.assertNotIn("framework", first["legend"])
                 page = os.path.getsize(os.path.join(self.directory, name + ".html"))
                 print("   %-8s %8d bytes, ready %6.1f ms, graph %5.1f ms, search %5.1f ms" % (
                     name, page, first["speed"]["first"], first["speed"]["draw"], first["speed"]["find"]))

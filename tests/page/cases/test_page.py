@@ -190,6 +190,32 @@ class Pages(CommandTest):
         full = self.page(self.make(tree_case(20000, functions=2000, fan=20)))
         self.assertEqual(total, full.sum("calls"))
 
+    def test_unknown_calls(self):
+        """Calls of a program's own code are unknown, and not 0."""
+        case = one_run([["f", "libdsl.so"]], {"self": 1, "children": [{"func": "f", "self": 1, "calls": [[4, 1]]}]}, 2)
+        page = self.page(self.make(case))
+        keys, rows = page.tables["functions"]["keys"], page.tables["functions"]["rows"]
+        calls = {row[0]: row[keys.index("calls")] for row in rows}
+        self.assertEqual((calls["(own code)"], calls["f"]), ("", "4"))
+
+    def test_owners(self):
+        """Without a DSL each function of the graph has the row of the headline that it is in."""
+        seen = set()
+        for name, case in golden_cases():
+            if case.get("options"):
+                continue
+            path = self.make(case)
+            status, text, _ = self.run_report("--json", path)
+            if status or not text.startswith('{\n "schema": "battprof-report/1"'):
+                continue
+            functions = self.page(path).data["battprof-data"]["functions"]
+            leads = isinstance(json.loads(text).get("choice"), dict)
+            self.assertEqual("owner" in functions, leads, name)
+            if leads:
+                self.assertEqual(len(functions["owner"]), len(functions["name"]), name)
+                seen |= set(functions["owner"])
+        self.assertTrue({"a", "c"} <= seen, seen)
+
     def test_same_run(self):
         """A run compared with itself shows no change."""
         case = tree_case(300)

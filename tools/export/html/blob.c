@@ -15,6 +15,9 @@
 /* Bytes of a report that was read back: more was not written by us. */
 #define LARGEST ((size_t)1 << 30)
 
+/* 9 makes 4 % less of the largest list in five times the time. */
+#define LEVEL 7
+
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static void write_base64(const unsigned char *data, size_t size, FILE *out) {
@@ -32,7 +35,7 @@ static void write_base64(const unsigned char *data, size_t size, FILE *out) {
 int bp_blob_write(const char *id, const char *data, size_t size, FILE *out) {
     uLongf packed_size = compressBound(size);
     unsigned char *packed = bp_alloc(packed_size, 1);
-    int result = compress2(packed, &packed_size, (const Bytef *)data, size, 9);
+    int result = compress2(packed, &packed_size, (const Bytef *)data, size, LEVEL);
     if (result == Z_OK) {
         fprintf(out, BEGIN, id);
         write_base64(packed, packed_size, out);

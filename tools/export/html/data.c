@@ -12,6 +12,7 @@
 #include "tools/base/json.h"
 #include "tools/base/memory.h"
 #include "tools/export/html/graph.h"
+#include "tools/model/owner/split.h"
 #include "tools/model/walk.h"
 
 static const char *const measures[BP_GRAPH_MEASURES] = {"wall", "thread", "calls", "bytes"};
@@ -212,6 +213,16 @@ static const char *text_of(const struct bp_function *function, int column) {
     }
 }
 
+/* Where the headline is by whose code it was: a letter for each function, of its row there. */
+static void write_owners(const struct data *data) {
+    const struct bp_html_numbers *numbers = &data->numbers;
+    fputs(",\"owner\":\"", data->out);
+    for (uint32_t i = 0; i < numbers->count; i++)
+        fputc('a' + (int)bp_split_row_of(&data->model->functions[numbers->functions[i]]),
+              data->out);
+    fputs("\"", data->out);
+}
+
 /* Last: now it is known which of them are used. */
 static void write_functions(const struct data *data) {
     static const char *const names[] = {"name", "library", "group"};
@@ -224,6 +235,8 @@ static void write_functions(const struct data *data) {
     for (uint32_t i = 0; i < numbers->count; i++)
         fputc('0' + (int)functions[numbers->functions[i]].kind, data->out);
     fputs("\"", data->out);
+    if (data->model->split.leads)
+        write_owners(data);
     for (int column = 0; column < 3; column++) {
         fprintf(data->out, ",\"%s\":[", names[column]);
         for (uint32_t i = 0; i < numbers->count; i++) {

@@ -80,6 +80,23 @@ static json_t *make_sites(json_t *sites) {
     return list;
 }
 
+/* Calls of sampled functions and of a program's own code were not counted: unknown. */
+static json_t *blank_uncounted(json_t *list) {
+    static const char *const keys[] = {"calls", "median_s", "p99_s", "max_s"};
+    json_t *rows = json_array();
+    size_t i;
+    json_t *row;
+    json_array_foreach(list, i, row) {
+        json_t *copy = json_copy(row);
+        bool counted = json_number_value(json_object_get(row, "calls")) > 0 ||
+                       json_number_value(json_object_get(row, "in_flight")) > 0;
+        for (size_t k = 0; !counted && k < sizeof(keys) / sizeof(keys[0]); k++)
+            json_object_del(copy, keys[k]);
+        json_array_append_new(rows, copy);
+    }
+    return rows;
+}
+
 /* Steals the list. These are no keys of the report. */
 static void put(json_t *tables, const char *name, json_t *list) {
     json_object_set_new(tables, name, list);
@@ -90,14 +107,33 @@ json_t *bp_html_derive(json_t *report) {
     json_t *lines = json_array();
     add_lines(lines, json_object_get(report, "functions"));
     add_lines(lines, json_object_get(report, "sampled"));
+    json_t *framework = json_copy(json_object_get(report, "framework"));
+    put(framework, "functions", blank_uncounted(json_object_get(framework, "functions")));
+    put(tables, "framework", framework);
+    put(tables, "functions", blank_uncounted(json_object_get(report, "functions")));
     put(tables, "lines", sort_lines(lines));
     put(tables, "directions", make_directions(json_object_get(report, "transfers")));
     put(tables, "copy_sites", make_sites(json_object_get(report, "copy_sites")));
     return tables;
 }
 
+/* There is no per cent of nothing. */
+static json_t *blank_percents(json_t *list) {
+    json_t *rows = json_array();
+    size_t i;
+    json_t *row;
+    json_array_foreach(list, i, row) {
+        json_t *copy = json_copy(row);
+        if (!(json_number_value(json_object_get(row, "old_s")) > 0))
+            json_object_del(copy, "change_pct");
+        json_array_append_new(rows, copy);
+    }
+    return rows;
+}
+
 json_t *bp_html_derive_diff(json_t *diff) {
     json_t *tables = json_copy(diff);
+    put(tables, "differences", blank_percents(json_object_get(diff, "differences")));
     json_t *removed = json_array();
     size_t i;
     json_t *row;

@@ -69,13 +69,14 @@ static const struct share categories[] = {{"dsl", "DSL", "dsl", true},
                                           {"transfer", "transfer", "transfer", true},
                                           {"profiler", "overhead", "profiler", true},
                                           {NULL, NULL, NULL, false}};
+/* The script has them once more (OWNERS), for the graph. */
 static const char *const split_colours[BP_SPLIT_ROWS] = {
     [BP_SPLIT_YOURS] = "dsl",         [BP_SPLIT_LIBRARIES] = "framework",
     [BP_SPLIT_STANDARD] = "other",    [BP_SPLIT_IMPORT] = "other",
-    [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "waiting",
+    [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "other",
     [BP_SPLIT_TRANSFER] = "transfer", [BP_SPLIT_CUDA] = "transfer",
     [BP_SPLIT_KERNELS] = "transfer",  [BP_SPLIT_START] = "profiler",
-    [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_UNKNOWN] = "profiler"};
+    [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_UNKNOWN] = "noise"};
 
 /* What is seen as a bar is a list to those who cannot see it. */
 static void write_bar(json_t *object, const struct share *shares, FILE *out) {

@@ -6,6 +6,9 @@
 
 const MEASURES = {wall: 'wall', thread: 'thread time', calls: 'calls', bytes: 'bytes copied'};
 const CATEGORIES = ['dsl', 'framework', 'transfer'];
+// By whose code it was, in the order of tools/model/owner/split.def: where no DSL was named.
+const OWNERS = ['dsl', 'framework', 'other', 'other', 'waiting', 'other', 'transfer', 'transfer', 'transfer', 'profiler',
+  'profiler', 'noise'];
 const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework']];
 const REST_NAMES = {
   idle: '(all threads waited)', start: '(no thread yet, or no more)', profiler: '(overhead)', unsplit: '(not split)',
@@ -22,13 +25,15 @@ class Run {
     this.libraries = data.functions.library;
     this.functions = this.names.length;
     this.pseudo = new Map();
-    this.classes = Array.from(data.functions.category, (c, i) => this.classOf(+c, +data.functions.kind[i]));
+    this.owner = data.functions.owner;
+    this.classes = Array.from(data.functions.category, (c, i) => this.classOf(i, +c, +data.functions.kind[i]));
     this.readNodes(data.nodes);
     this.addRest(data.rest);
   }
 
-  classOf(category, kind) {
-    return kind === 2 ? 'waiting' : CATEGORIES[category] || 'other';
+  classOf(i, category, kind) {
+    if (kind === 2) return 'waiting';
+    return this.owner ? OWNERS[this.owner.charCodeAt(i) - 97] : CATEGORIES[category] || 'other';
   }
 
   // A number for a name that is no function.
@@ -56,7 +61,7 @@ class Run {
     for (let i = 1; i < this.size; i++) this.readNode(nodes, i);
   }
 
-  // A sampled frame is of the category of the time that it divides: its context's.
+  // A sampled frame is of the category of the time that it divides: its context's. It may be somebody else's code.
   readNode(nodes, i) {
     const from = nodes.function[i - 1];
     this.parent[i] = i - nodes.parent[i - 1];
@@ -64,14 +69,15 @@ class Run {
     if (this.kind[i] === 3) this.fn[i] = this.put('(' + count(from) + ' small contexts)', 'other');
     else if (from >= 0) this.fn[i] = from;
     else this.fn[i] = this.put(SPLIT_NAMES[from], CATEGORIES[-1 - from] || 'other');
-    this.cls[i] = this.kind[i] === 0 || this.kind[i] === 2 ? this.classes[this.fn[i]] : this.cls[this.parent[i]];
+    const own = this.kind[i] === 0 || this.kind[i] === 2 || (this.owner && this.kind[i] === 1 && this.classes[this.fn[i]] !== 'noise');
+    this.cls[i] = own ? this.classes[this.fn[i]] : this.cls[this.parent[i]];
   }
 
   addRest(rest) {
     REST.forEach(([key, kind], i) => {
-      const node = this.size + i;
-      this.fn[node] = this.put(REST_NAMES[key], kind);
-      this.cls[node] = kind;
+      const node = this.size + i, cls = this.owner && kind === 'framework' ? 'profiler' : kind;
+      this.fn[node] = this.put(REST_NAMES[key], cls);
+      this.cls[node] = cls;
       this.own.wall[node] = rest[key];
     });
     this.own.thread[this.size + 2] = rest.thread_profiler;

@@ -153,7 +153,8 @@ class Drawing {
   label(i, left, width, y) {
     const from = Math.max(left, 0), to = Math.min(left + width, this.width), room = Math.floor((to - from - 8) / this.letter);
     if (room < 2) return;
-    const name = shown(this.tree.name(i), 300), text = name.length > room ? name.slice(0, room - 1) + '…' : name;
+    const node = this.tree.nodes[i], sign = i > 0 && this.options.sign ? this.options.sign(node) : '';
+    const name = sign + shown(this.tree.name(i), 300), text = name.length > room ? name.slice(0, room - 1) + '…' : name;
     const context = this.context;
     context.fillStyle = this.paint.ink;
     context.fillText(text, from + 4, y + ROW / 2);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The view with the graph: what is drawn, what is searched for, where the keyboard is.
 
+// What a change is without its colour.
+const SIGNS = {slower: '+ ', faster: '− ', added: '* '};
+const CHANGES = {slower: '+ slower', faster: '− faster', added: '* new', noise: 'within chance, or not compared'};
+const NAMES = {dsl: 'DSL', framework: 'framework', transfer: 'transfer', waiting: 'waiting', profiler: 'overhead', other: 'small'};
+const OWNER_NAMES = {dsl: 'your code', framework: 'libraries', other: 'standard library, interpreter, import, file I/O',
+  transfer: 'CUDA calls, transfer', waiting: 'waiting', profiler: 'starting, ending, overhead', noise: 'unknown'};
+
 class Graph {
   constructor(page) {
     this.page = page;
@@ -23,7 +30,7 @@ class Graph {
     this.legend = el('div', {class: 'legend', 'aria-label': 'Colours'});
     this.table = el('div', {class: 'tree', hidden: true});
     this.panel = el('aside', {class: 'panel', hidden: true, 'aria-label': 'Function'});
-    const options = {kind: node => this.kindOf(node), dims: node => this.dims(node), marks: node => this.isFound(node) || node.fn === this.state.sandwich};
+    const options = {kind: node => this.kindOf(node), sign: node => SIGNS[this.kindOf(node)] || '', dims: node => this.dims(node), marks: node => this.isFound(node) || node.fn === this.state.sandwich};
     this.main = new Drawing(this.canvas, options);
     this.above = new Drawing(this.callers, {...options, height: 210});
     this.flame = el('div', {class: 'flame'}, this.callers, this.canvas, this.tip);
@@ -87,8 +94,16 @@ class Graph {
     return select;
   }
 
+  // A sampled frame divides the time of a function above it, and what was found of that one holds for it.
   kindOf(node) {
-    return this.state.change && this.page.diff ? this.page.verdict(node.fn) : node.cls;
+    if (!this.state.change || !this.page.diff) return node.cls;
+    let {fn} = node;
+    if (node.kind === 1) {
+      let from = node.from;
+      while (this.run.kind[from] === 1) from = this.run.parent[from];
+      fn = this.run.fn[from];
+    }
+    return this.page.verdict(fn);
   }
 
   isFound(node) {
@@ -115,9 +130,12 @@ class Graph {
 
   refresh() {
     const begun = performance.now(), {state} = this;
+    const zoomed = this.plain ? this.tree.nodes[this.main.zoom].from : 0;
     this.tree = this.makeTree();
+    this.plain = !state.invert && state.sandwich < 0 && state.scope.task === undefined;
     const sandwich = state.sandwich >= 0 && state.scope.task === undefined;
     this.main.setTree(this.tree, false, sandwich ? 1 : 0);
+    if (this.plain && zoomed) this.keepZoom(zoomed);
     this.callers.hidden = !sandwich || state.table;
     if (sandwich) this.above.setTree(callersTree(this.run, this.own, state.sandwich), true, 2);
     for (const button of this.measureButtons)
@@ -132,6 +150,12 @@ class Graph {
     this.draw();
     this.split.dataset.took = (performance.now() - begun).toFixed(2);
     this.split.dataset.sum = this.tree.whole;
+  }
+
+  // Another measure or thread shows the same context, if it has any of it.
+  keepZoom(context) {
+    const i = this.tree.nodes.findIndex(node => node.from === context);
+    if (i > 0) this.main.zoom = this.main.focus = i;
   }
 
   draw() {
@@ -150,6 +174,7 @@ class Graph {
 
   reset() {
     Object.assign(this.state, {sandwich: -1, invert: false, hide: false, scope: {}});
+    this.plain = false;
     this.scopes.value = 0;
     this.search.value = '';
     for (const button of this.split.querySelectorAll('.tools [aria-pressed]'))
@@ -169,14 +194,16 @@ class Graph {
   }
 
   showLegend() {
-    const kinds = this.state.change && this.page.diff
-      ? {slower: 'slower', faster: 'faster', added: 'new', noise: 'within chance'}
-      : {dsl: 'DSL', framework: 'framework', transfer: 'transfer', waiting: 'waiting', profiler: 'overhead', other: 'small'};
+    const kinds = this.state.change && this.page.diff ? CHANGES : this.run.owner ? OWNER_NAMES : NAMES;
     const used = new Set();
-    for (let i = 1; i < this.tree.size; i++) used.add(this.kindOf(this.tree.nodes[i]));
+    let sampled = false;
+    for (let i = 1; i < this.tree.size; i++) {
+      used.add(this.kindOf(this.tree.nodes[i]));
+      sampled = sampled || this.tree.nodes[i].kind === 1;
+    }
     this.legend.replaceChildren(...Object.entries(kinds).filter(([kind]) => used.has(kind)).map(([kind, text]) =>
       el('span', {class: 'chip'}, el('i', {class: 'c-' + kind}), text)),
-      el('span', {class: 'chip'}, 'paler: from samples, an estimate'));
+      ...(sampled ? [el('span', {class: 'chip'}, 'paler: from samples, an estimate')] : []));
   }
 
   sayFolded() {
@@ -289,9 +316,10 @@ class Graph {
       if (is && !covered) sum += tree.nodes[i].total;
     }
     this.hits.sort((a, b) => tree.nodes[b].total - tree.nodes[a].total || a - b);
-    this.found.textContent = this.hits.length ? percent(sum, tree.whole) + ' in ' + count(this.hits.length) +
+    this.share = this.hits.length ? percent(sum, tree.whole) + ' in ' + count(this.hits.length) +
       (this.hits.length === 1 ? ' frame' : ' frames') : 'nothing found';
-    say(this.found.textContent);
+    this.found.textContent = this.share;
+    say(this.share);
   }
 
   next(step) {
@@ -299,6 +327,7 @@ class Graph {
     this.at = (this.at + step + this.hits.length) % this.hits.length;
     this.main.reveal(this.hits[this.at]);
     this.draw();
+    this.found.textContent = this.share + ', at ' + (this.at + 1);
     say(this.at + 1 + ' of ' + this.hits.length + ': ' + this.describe(this.tree, this.hits[this.at]));
   }
 

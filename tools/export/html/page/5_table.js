@@ -2,7 +2,8 @@
 // The tables of the page, sortable and filterable. Heads of the page say which keys the columns are;
 // rows come from the report's data, so rows that were left out of the page are here, too.
 
-const PAGE_ROWS = 100;
+// Rows of a table at first, so that the next table is not pages away; and at each press of a button.
+const FIRST_ROWS = 30, MORE_ROWS = 1000;
 
 class Table {
   constructor(page, box, list) {
@@ -11,7 +12,7 @@ class Table {
     this.list = list;
     this.columns = [...box.querySelectorAll('th')].map(th => ({th, key: th.dataset.key, unit: th.dataset.unit, text: th.textContent}));
     this.sort = null;
-    this.most = PAGE_ROWS;
+    this.most = FIRST_ROWS;
     this.dropEmpty();
     this.build();
     this.show();
@@ -33,7 +34,7 @@ class Table {
     this.filter = el('input', {type: 'search', placeholder: 'filter', 'aria-label': 'Filter ' + this.box.querySelector('h3').textContent,
       oninput: () => this.show()});
     this.said = el('span', {class: 'said', role: 'status'});
-    this.more = el('button', {type: 'button', onclick: () => { this.most += 10 * PAGE_ROWS; this.show(); }}, 'more rows');
+    this.more = el('button', {type: 'button', onclick: () => { this.most += MORE_ROWS; this.show(); }});
     this.box.querySelector('.scroll').before(el('div', {class: 'tools'}, this.list.length > 5 && this.filter,
       el('button', {type: 'button', onclick: () => copy(this.tsv())}, 'copy as TSV'), this.said));
     this.box.append(this.more);
@@ -81,8 +82,24 @@ class Table {
     this.box.querySelector('tbody').replaceChildren(...rows.slice(0, this.most).map(row =>
       el('tr', {}, this.columns.map(column => this.cell(row, column)))));
     this.more.hidden = rows.length <= this.most;
+    this.more.textContent = count(Math.min(rows.length - this.most, MORE_ROWS)) + ' more rows';
     this.said.textContent = (rows.length < this.list.length ? count(rows.length) + ' of ' : '') + count(this.list.length) +
       (this.list.length === 1 ? ' row' : ' rows') + (this.zero.length ? '; 0 in all: ' + this.zero.join(', ') : '');
+  }
+
+  // The row of a function, if it has one here, is shown and marked.
+  reveal(fn) {
+    const is = row => this.page.number(row.name, row.library) === fn;
+    if (!this.list.some(is)) return false;
+    this.filter.value = '';
+    const at = this.rows().findIndex(is);
+    this.most = Math.max(this.most, at + 1);
+    this.show();
+    const row = this.box.querySelector('tbody').rows[at];
+    row.classList.add('here');
+    row.scrollIntoView({block: 'center'});
+    row.querySelector('button').focus({preventScroll: true});
+    return true;
   }
 
   // Numbers as they are, for a spreadsheet.
@@ -100,6 +117,9 @@ function derive(report, diff) {
   const directions = Object.entries(report.transfers).filter(([, row]) => row.count > 0).map(([direction, row]) => ({...row, direction}));
   const copy_sites = report.copy_sites.map(site => ({...site, path: site.stack.map(frame => frame.function +
     (frame.file ? ' ' + frame.file.replace(/.*\//, '') + ':' + frame.line : '')).join(' ← ')}));
-  return {...report, lines, directions, copy_sites,
-    diff: diff && {...diff, removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
+  const uncounted = {calls: null, median_s: null, p99_s: null, max_s: null};
+  const counted = list => list.map(row => row.calls > 0 || row.in_flight > 0 ? row : {...row, ...uncounted});
+  return {...report, lines, directions, copy_sites, functions: counted(report.functions),
+    framework: {...report.framework, functions: counted(report.framework.functions)},
+    diff: diff && {...diff, differences: diff.differences.map(row => row.old_s > 0 ? row : {...row, change_pct: null}), removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
 }

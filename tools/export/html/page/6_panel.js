@@ -24,6 +24,7 @@ class Panel {
       el('div', {class: 'tools'},
         el('button', {type: 'button', onclick: () => this.page.sandwich(fn)}, 'sandwich'),
         el('button', {type: 'button', onclick: () => this.page.searchFor(run.names[fn])}, 'find in graph'),
+        row && row.kind !== 'root' && el('button', {type: 'button', onclick: () => this.page.showRow(fn)}, 'row in table'),
         el('button', {type: 'button', onclick: () => this.close()}, 'close')),
       row && this.figures(row), this.change(fn), this.relatives(fn), this.histogram(fn), this.tasks(fn), row && this.lines(row),
     ].flat(Infinity).filter(Boolean));
@@ -36,7 +37,7 @@ class Panel {
   }
 
   figures(row) {
-    const pairs = [['calls', count(row.calls)], ['self', time(row.self_s)], ['total', time(row.total_s)],
+    const pairs = [['calls', row.kind === 'root' ? '' : count(row.calls)], ['self', time(row.self_s)], ['total', time(row.total_s)],
       ['self, of wall', row.pct === undefined ? '' : row.pct.toFixed(1) + ' %'], ['a call, median', time(row.median_s)],
       ['shortest', time(row.min_s)], ['99 of 100 below', time(row.p99_s)], ['longest', time(row.max_s)],
       ['group', row.group], ['in tasks', row.tasks ? count(row.tasks) : '']];

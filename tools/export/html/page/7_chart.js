@@ -63,8 +63,8 @@ function decades(least, most) {
 }
 
 // Names above the points they belong to, the largest first; what would stand on another name is left out.
-function nameTags(points, place, width) {
-  const rows = [[], []], tags = [];
+function nameTags(points, place, width, most) {
+  const rows = Array.from({length: most}, () => []), tags = [];
   for (const point of [...points].sort((a, b) => b.value - a.value).slice(0, 12)) {
     const long = 7 * Math.min(point.name.length, 24), x = place(point.value), from = Math.min(Math.max(0, x - long / 2), width - long);
     const row = rows.findIndex(taken => taken.every(([a, b]) => from > b + 6 || from + long < a - 6));
@@ -76,23 +76,24 @@ function nameTags(points, place, width) {
 }
 
 // A point per task on one line of logarithms; those far away have their names.
-function strip(points, width = 460, height = 120) {
+function strip(points, width = 460, height = 146) {
   const values = points.map(point => point.value).sort((a, b) => a - b), most = Math.max(values[values.length - 1], 1e-9);
   const least = Math.min(Math.max(values[0], most * 1e-4), most / 2), floor = height - 17, middle = values[Math.floor(values.length / 2)];
   const place = value => 8 + (width - 24) * Math.log(Math.max(value, least) / least) / Math.log(most / least);
-  points.forEach((point, i) => { point.y = 36 + (i * 7919 % 97) / 97 * Math.max(4, floor - 44); });
+  const names = height < 120 ? 2 : 4, top = 12 * names + 12;
+  points.forEach((point, i) => { point.y = top + (i * 7919 % 97) / 97 * Math.max(4, floor - top - 8); });
   const far = points.filter(point => point.far), ticks = decades(least, most);
   return picture(width, height, count(points.length) + ' tasks from ' + time(values[0]) + ' to ' + time(most) + ', median ' + time(middle) +
     (far.length ? '; far from the others: ' + far.slice(0, 4).map(point => point.name).join(', ') : ''),
     line(0, width, floor, floor), ticks.map(value => [line(place(value), place(value), floor, floor + 4), label(place(value), height - 2, time(value).replace(/\.0+ /, ' '), place(value) > width - 24 ? 'end' : 'middle')]),
-    line(place(middle), place(middle), 30, floor, 'middle'), nameTags(far, place, width),
+    line(place(middle), place(middle), top - 6, floor, 'middle'), nameTags(far, place, width, names),
     points.slice(0, 2000).map(point => hint(el('circle', {cx: place(point.value), cy: point.y, r: point.far ? 3.5 : 2.5,
       class: point.far ? 'f-mark' : 'f-point'}), point.name + ': ' + time(point.value))));
 }
 
 // Rows of parts: [{name, parts: [[class, value, text]], said}], all to one scale.
 function rows(list, {width = 460, right = 74} = {}) {
-  const sum = row => row.parts.reduce((all, part) => all + part[1], 0), left = Math.min(150, 0.34 * width), letters = Math.floor(left / 6.4);
+  const sum = row => row.parts.reduce((all, part) => all + part[1], 0), left = Math.min(170, 0.38 * width), letters = Math.floor(left / 7.2);
   const most = Math.max(...list.map(sum), 1e-12), scale = (width - left - right) / most;
   return picture(width, 22 * list.length + 2, list.map(row => row.name + ' ' + row.parts.map(part => part[2]).join(', ')).join('; '), list.map((row, i) => {
     let x = left;
@@ -110,7 +111,7 @@ function lanes(list, wall, width) {
   return picture(width, floor + 18, list.length + ' lanes over ' + time(wall), [0, 0.25, 0.5, 0.75, 1].map(part => [line(left + part * wall * scale, left + part * wall * scale, 0, floor),
     (width > 500 || part % 0.5 === 0) && label(left + part * wall * scale, floor + 14, time(part * wall), part === 1 ? 'end' : part ? 'middle' : 'start')]), list.map((lane, i) => {
     let x = left + lane.start * scale;
-    return [label(left - 6, 18 * i + 12, shown(lane.name, Math.floor(left / 6.4)), 'end', 'name'), lane.parts.filter(part => part[1] > 0).map(([cls, share, text]) => {
+    return [label(left - 6, 18 * i + 12, shown(lane.name, Math.floor(left / 7.2)), 'end', 'name'), lane.parts.filter(part => part[1] > 0).map(([cls, share, text]) => {
       const shape = hint(el('rect', {x, y: 18 * i + 2, width: Math.max(0.6, lane.length * share * scale), height: 13, class: cls}), lane.name + ': ' + text);
       x += lane.length * share * scale;
       return shape;

@@ -15,7 +15,7 @@ class Page {
     this.foldAdvice();
     this.addGraph();
     this.makeTabs();
-    this.tables = null;
+    this.tables = [];
     this.show('overview');
   }
 
@@ -148,8 +148,17 @@ class Page {
     this.derived = this.derived || derive(this.report, this.diff);
     for (const box of section.querySelectorAll('.table')) {
       const list = find(this.derived, box.dataset.list);
-      if (list) new Table(this, box, list);
+      if (list) this.tables.push(new Table(this, box, list));
     }
+    this.addContents(section);
+  }
+
+  // Names of the tables of a long view: what is far below the window is found, too.
+  addContents(section) {
+    const boxes = [...section.querySelectorAll('.table')];
+    if (boxes.length < 3) return;
+    section.querySelector('h2').after(el('nav', {class: 'tools', 'aria-label': 'Tables of this view'}, boxes.map(box =>
+      el('button', {type: 'button', onclick: () => box.scrollIntoView()}, box.querySelector('h3').textContent))));
   }
 
   open(fn, jump) {
@@ -162,6 +171,13 @@ class Page {
       this.panel.box.querySelector('h3').focus({preventScroll: true});
     }
     say(this.run.names[fn]);
+  }
+
+  // From a function's panel to its row: the way back from a row's link.
+  showRow(fn) {
+    this.show('functions');
+    const table = this.tables.filter(one => one.box.closest('section').id === 'functions').find(one => one.reveal(fn));
+    say(table ? 'row of ' + this.run.names[fn] : 'no row');
   }
 
   searchFor(name) {
