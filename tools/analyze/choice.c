@@ -86,6 +86,8 @@ static void add_part(struct things *things, const struct bp_part *part,
     thing->program |= !function->module[0] && !strstr(function->library, ".so");
     if (strspn(thing->pattern, PLAIN) < strlen(thing->pattern))
         return; /* it could not be pasted */
+    if (strstr(function->library, ".cpython-") || strstr(function->library, ".abi3."))
+        return; /* the interpreter calls it by pointers: no slot to intercept */
     thing->exact |= (function->module[0] && strcmp(function->name, "<module>") != 0) ||
                     (!function->module[0] && strstr(function->library, ".so"));
 }
@@ -98,6 +100,18 @@ static int compare_things(const void *a, const void *b) {
     return strcmp(x->pattern, y->pattern);
 }
 
+/* The user's Python functions had no time of their own, but were on stacks: what they call took it.
+ */
+static void add_callers(struct things *things, const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        const struct bp_part none = {.function = i};
+        if (function->owner == BP_OWNER_USER && function->kind == BP_FUNC_CALL &&
+            function->module[0] && function->name[0] != '<')
+            add_part(things, &none, function);
+    }
+}
+
 /* What samples or calls found of an owner's code, the largest first. */
 static struct things find_things(const struct bp_model *model, enum bp_owner owner) {
     struct things things = {0};
@@ -107,6 +121,8 @@ static struct things find_things(const struct bp_model *model, enum bp_owner own
             (function->module[0] || function->path[0]))
             add_part(&things, &model->parts[i], function);
     }
+    if (!things.count && owner == BP_OWNER_USER)
+        add_callers(&things, model);
     if (things.count)
         qsort(things.list, things.count, sizeof(*things.list), compare_things);
     bp_keys_fini(&things.table);

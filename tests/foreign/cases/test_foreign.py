@@ -39,7 +39,8 @@ def see(argv, hot, place, yours=True):
     names_are_equal(first, second)
     check(counted.get(hot), "%s has no exact calls: %s" % (hot, counted))
     for row in own:
-        if not row["library"] or ".so" in row["library"]:
+        worth = row["s"] >= 0.1 * sum(other["s"] for other in own)  # as choice.c has it
+        if worth and (not row["library"] or ".so" in row["library"]):
             check(row["name"] in counted, "%s was sampled, counted were %s" % (row["name"], counted))
     return first, second
 
