@@ -2,7 +2,8 @@
  *
  * The user's time is summed by what a pattern of `run --dsl` can name: the script, a package with
  * its submodules, a library, the program itself. Calls within a program cannot be intercepted, so
- * no option names it.
+ * no option names it. Where libraries have far more of the time, what takes it there is proposed,
+ * too.
  */
 #include "tools/analyze/choice.h"
 
@@ -18,6 +19,8 @@
 #define MOST_NAMES 3
 /* Share of the user's time below which a thing is not worth another run. */
 #define SMALLEST_PART 0.1
+/* Share of the libraries' time below which the user's code is not what takes it. */
+#define LITTLE 0.1
 
 /* Characters that mean themselves, in a pattern and to a shell. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-+"
@@ -28,6 +31,8 @@ struct thing {
     double s;
     double sampled_s; /* not timed call by call */
     bool exact;       /* its calls can be intercepted */
+    bool native;
+    bool program; /* native code outside of a library */
 };
 
 struct things {
@@ -77,8 +82,12 @@ static void add_part(struct things *things, const struct bp_part *part,
     struct thing *thing = &things->list[number];
     thing->s += part->self_s;
     thing->sampled_s += part->kind == BP_PART_SAMPLED && !function->calls ? part->self_s : 0;
+    thing->native |= !function->module[0];
+    thing->program |= !function->module[0] && !strstr(function->library, ".so");
     if (strspn(thing->pattern, PLAIN) < strlen(thing->pattern))
         return; /* it could not be pasted */
+    if (strstr(function->library, ".cpython-") || strstr(function->library, ".abi3."))
+        return; /* the interpreter calls it by pointers: no slot to intercept */
     thing->exact |= (function->module[0] && strcmp(function->name, "<module>") != 0) ||
                     (!function->module[0] && strstr(function->library, ".so"));
 }
@@ -91,6 +100,18 @@ static int compare_things(const void *a, const void *b) {
     return strcmp(x->pattern, y->pattern);
 }
 
+/* The user's Python functions had no time of their own, but were on stacks: what they call took it.
+ */
+static void add_callers(struct things *things, const struct bp_model *model) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *function = &model->functions[i];
+        const struct bp_part none = {.function = i};
+        if (function->owner == BP_OWNER_USER && function->kind == BP_FUNC_CALL &&
+            function->module[0] && function->name[0] != '<')
+            add_part(things, &none, function);
+    }
+}
+
 /* What samples or calls found of an owner's code, the largest first. */
 static struct things find_things(const struct bp_model *model, enum bp_owner owner) {
     struct things things = {0};
@@ -100,6 +121,8 @@ static struct things find_things(const struct bp_model *model, enum bp_owner own
             (function->module[0] || function->path[0]))
             add_part(&things, &model->parts[i], function);
     }
+    if (!things.count && owner == BP_OWNER_USER)
+        add_callers(&things, model);
     if (things.count)
         qsort(things.list, things.count, sizeof(*things.list), compare_things);
     bp_keys_fini(&things.table);
@@ -156,13 +179,17 @@ static uint32_t count_functions(const struct bp_model *model, const char *list) 
     return count;
 }
 
+/* The list, which this frees, with one more at its end. */
+static void append(char **list, const char *between, const char *before, const char *text) {
+    char *longer = bp_make_text("%s%s%s%s", *list, (*list)[0] ? between : "", before, text);
+    free(*list);
+    *list = longer;
+}
+
 /* Options for all that is worth it; functions of a library are not counted before it is hooked. */
 static void choose(struct bp_choice *choice, const struct bp_model *model,
                    const struct things *things) {
-    struct bp_text options = {0};
-    struct bp_text named = {0};
     double sum_s = 0;
-    bool native = false;
     for (uint32_t i = 0; i < things->count; i++)
         sum_s += things->list[i].s;
     for (uint32_t i = 0; i < things->count && i < MOST_NAMES; i++) {
@@ -170,27 +197,33 @@ static void choose(struct bp_choice *choice, const struct bp_model *model,
         if (!thing->exact || !(thing->sampled_s >= SMALLEST_PART * sum_s))
             continue;
         uint32_t functions = count_functions(model, thing->pattern);
-        native |= functions == 0;
+        choice->native |= thing->native;
+        choice->unknown |= functions == 0;
         choice->functions += functions;
-        bp_text_add(&options, "%s--dsl %s", options.length ? " " : "", thing->pattern);
-        bp_text_add(&named, "%s%s", named.length ? " and " : "", thing->text);
+        append(&choice->options, " ", "--dsl ", thing->pattern);
+        append(&choice->named, " and ", "", thing->text);
     }
-    if (native)
-        choice->functions = 0;
-    choice->options = bp_text_take(&options);
-    choice->named = bp_text_take(&named);
+}
+
+static double sampled_s(const struct things *things) {
+    double sum_s = 0;
+    for (uint32_t i = 0; i < things->count; i++)
+        sum_s += things->list[i].sampled_s;
+    return sum_s;
 }
 
 void bp_choice_init(struct bp_choice *choice, const struct bp_model *model) {
-    *choice = (struct bp_choice){0};
+    *choice = (struct bp_choice){.options = bp_copy_text(""), .named = bp_copy_text("")};
     struct things things = find_things(model, BP_OWNER_USER);
+    struct things others = find_things(model, BP_OWNER_LIBRARY);
     choice->yours = name_things(&things);
-    choice->alien = things.count == 0;
-    if (choice->alien) {
-        things_fini(&things);
-        things = find_things(model, BP_OWNER_LIBRARY);
-    }
+    choice->program = things.count > 0 && things.list[0].program;
     choose(choice, model, &things);
+    if (sampled_s(&things) < LITTLE * sampled_s(&others))
+        choose(choice, model, &others);
+    if (choice->unknown)
+        choice->functions = 0;
+    things_fini(&others);
     things_fini(&things);
 }
 

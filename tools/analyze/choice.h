@@ -15,7 +15,9 @@ struct bp_choice {
     char *options;      /* "--dsl mypkg"; "" if nothing can be intercepted, or all of it was */
     char *named;        /* what these options name: "mypkg" */
     uint32_t functions; /* of Python that they make exact, lambdas included; 0: unknown */
-    bool alien;         /* the options name a library: nothing of the user's took time */
+    bool unknown;       /* how many functions some of it has */
+    bool native;        /* some of it is native: calls into it are intercepted */
+    bool program;       /* most of the user's code is in the program, whose calls are sampled */
 };
 
 void bp_choice_init(struct bp_choice *choice, const struct bp_model *model);

@@ -29,11 +29,14 @@ static uint32_t put_stack(const struct folding *folding, uint32_t parent, uint32
 }
 
 /* A stub is shown as the function that it calls; that function's own frame adds nothing, whatever
- * alias the symbol table has for it. Nor does another frame of an interpreter without symbols. */
+ * alias the symbol table has for it. Nor does another frame of an interpreter without symbols, or a
+ * step of a generator expression. */
 static bool adds_nothing(const struct folding *folding, uint32_t frame, uint32_t caller) {
     const struct bp_stack_frame *frames = folding->frames;
     if (caller == BP_NO_FRAME)
         return false;
+    if (frames[frame].step)
+        return true;
     if (frames[caller].code == BP_CODE_LEDGER)
         return frames[frame].code != BP_CODE_LEDGER;
     return frames[frame].code == BP_CODE_INTERPRETER &&

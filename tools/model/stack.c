@@ -13,6 +13,8 @@
 #include "tools/base/text.h"
 #include "tools/symbols/symbols.h"
 
+#define GENERATOR "<genexpr>"
+
 /* Libraries that do what they are told: their time is their caller's. */
 static const char *const runtime[] = {
     "libc.so*",     "libm.so*",     "libpthread*",  "libdl.so*", "librt.so*",
@@ -127,7 +129,7 @@ static struct bp_stack_frame name_frame(struct bp_stack_reader *reader, uint64_t
     enum bp_code code = strcmp(function.name, BP_SYMBOL_JUMP) == 0
                             ? BP_CODE_RUNTIME
                             : bp_stack_code(function.library);
-    return (struct bp_stack_frame){bp_model_put_function(reader->model, &function, 0), code};
+    return (struct bp_stack_frame){bp_model_put_function(reader->model, &function, 0), code, false};
 }
 
 /* Threads of a process have most of their frames in common. */
@@ -149,18 +151,44 @@ static struct bp_stack_frame read_frame(struct bp_stack_reader *reader,
     case BP_FRAME_NATIVE:
         return native_frame(reader, frame);
     case BP_FRAME_PYTHON:
-        return (struct bp_stack_frame){reader->map[frame->func], BP_CODE_PYTHON};
+        return (struct bp_stack_frame){reader->map[frame->func], BP_CODE_PYTHON, false};
     case BP_FRAME_LEDGER:
-        return (struct bp_stack_frame){BP_NO_FUNCTION, BP_CODE_LEDGER};
+        return (struct bp_stack_frame){BP_NO_FUNCTION, BP_CODE_LEDGER, false};
     default:
-        return (struct bp_stack_frame){BP_NO_FUNCTION, BP_CODE_UNKNOWN};
+        return (struct bp_stack_frame){BP_NO_FUNCTION, BP_CODE_UNKNOWN, false};
     }
+}
+
+static bool is_expression(const struct bp_function *function) {
+    size_t length = strlen(function->name), end = strlen(GENERATOR);
+    return length >= end && strcmp(function->name + length - end, GENERATOR) == 0;
+}
+
+/* A step of a generator expression is a part of the Python function that asked for it, if that is
+ * in the same file: where calls are counted it is so, too. */
+static void join_consumer(const struct bp_stack_reader *reader,
+                          const struct bp_profile_thread *thread, struct bp_stack_frame *frames,
+                          uint32_t number) {
+    const struct bp_function *functions = reader->model->functions;
+    const struct bp_function *expression = &functions[frames[number].function];
+    uint32_t i = thread->frames[number].parent;
+    while (i != BP_NO_FRAME && thread->frames[i].kind == BP_FRAME_NATIVE)
+        i = thread->frames[i].parent;
+    if (i == BP_NO_FRAME || frames[i].code != BP_CODE_PYTHON ||
+        strcmp(functions[frames[i].function].file, expression->file) != 0)
+        return;
+    frames[number].function = frames[i].function;
+    frames[number].step = true;
 }
 
 struct bp_stack_frame *bp_stack_frames(struct bp_stack_reader *reader,
                                        const struct bp_profile_thread *thread) {
     struct bp_stack_frame *frames = bp_alloc(thread->frame_count, sizeof(*frames));
-    for (uint32_t i = 0; i < thread->frame_count; i++)
+    for (uint32_t i = 0; i < thread->frame_count; i++) { /* parents come before */
         frames[i] = read_frame(reader, &thread->frames[i]);
+        if (frames[i].code == BP_CODE_PYTHON &&
+            is_expression(&reader->model->functions[frames[i].function]))
+            join_consumer(reader, thread, frames, i);
+    }
     return frames;
 }

@@ -21,6 +21,7 @@ enum bp_code {
 struct bp_stack_frame {
     uint32_t function; /* BP_NO_FUNCTION for the last two sorts */
     enum bp_code code;
+    bool step; /* of a generator expression, which is a part of its consumer, `function` */
 };
 
 /* Whose the code of a library is. */

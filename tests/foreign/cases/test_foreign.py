@@ -2,48 +2,15 @@
 """Programs of the kinds that people have, none with a DSL: the first report names the function that
 takes the time, its module and line, and whose it is; the command that it prints, pasted as it is,
 times every call of that function under the same name; all splits add up to the wall."""
-import json
 import os
-import re
 import shutil
-import subprocess
 
-import harness
-from harness import CMD, Skip, base_env, case, check, equal, main, new_dir
+from harness import CMD, Skip, case, check, equal, main, new_dir
+from harness.foreign import (PYTHON, counted_calls, has_module, names_are_equal, pasted_line, report,
+                             shell)
 
 SUBJECTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "subjects")
 BIN = os.environ["FOREIGN_BIN"]
-PYTHON = os.environ.get("FOREIGN_PYTHON", harness.PYTHON)  # one that has pytest and numpy
-
-
-def has_module(name):
-    return subprocess.run([PYTHON, "-c", "import " + name], capture_output=True).returncode == 0
-
-
-def shell(command, folder):
-    done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True,
-                          env=dict(base_env(), LANG="C.UTF-8", COLUMNS="80"), timeout=300)
-    check(done.returncode == 0, "%s: status %d: %s" % (command, done.returncode, done.stderr[-800:]))
-    return done.stdout + done.stderr
-
-
-def report(folder):
-    """Of the last run there, which is found without its name."""
-    found = json.loads(shell(CMD + " report --json 2>/dev/null", folder))
-    rows = sum(row["s"] for row in found["split"].values())
-    check(abs(rows - found["wall_s"]) < 1e-6 * found["wall_s"],
-          "the split has %g s of a wall of %g s" % (rows, found["wall_s"]))
-    parts = sum(row["s"] for row in found["categories"].values()) + found["unsplit_s"]
-    check(abs(parts - found["wall_s"]) < 1e-6 * found["wall_s"],
-          "categories have %g s of a wall of %g s" % (parts, found["wall_s"]))
-    return found
-
-
-def pasted_line(text):
-    """The first command that the page prints, after the split; a shell joins its lines."""
-    found = re.search("^  " + re.escape(CMD) + r" run (?:.*\\\n)*.*$", text, re.M)
-    check(found, "no command to paste:\n" + text)
-    return found[0].strip()
 
 
 def is_yours(row):
@@ -68,10 +35,12 @@ def see(argv, hot, place, yours=True):
     check("DSL " not in text.split("Functions")[0], "no DSL in the headline:\n" + text)
     shell(pasted_line(text), folder)
     second = report(folder)
-    counted = {row["name"]: row["calls"] for row in second["functions"] if row["category"] == "dsl"}
+    counted = counted_calls(second)
+    names_are_equal(first, second)
     check(counted.get(hot), "%s has no exact calls: %s" % (hot, counted))
     for row in own:
-        if not row["library"] or ".so" in row["library"]:
+        worth = row["s"] >= 0.1 * sum(other["s"] for other in own)  # as choice.c has it
+        if worth and (not row["library"] or ".so" in row["library"]):
             check(row["name"] in counted, "%s was sampled, counted were %s" % (row["name"], counted))
     return first, second
 

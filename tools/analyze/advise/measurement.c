@@ -124,8 +124,8 @@ static void warn_samples(struct bp_analysis *analysis) {
                           ? bp_make_text("only %u sample%s", (unsigned)model->samples.count,
                                          model->samples.count == 1 ? "" : "s")
                           : bp_make_text("no samples"),
-                      bp_make_text("samples show which functions took the %s of the framework, "
-                                   "imports included; run longer, or with a higher --rate",
+                      bp_make_text("which functions took the %s of running code, imports included, "
+                                   "is uncertain; run longer, or with a higher --rate",
                                    bp_sentence_time(model->thread_time.running_s, time)));
 }
 

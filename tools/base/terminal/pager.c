@@ -67,14 +67,12 @@ static size_t break_at(const char *line, size_t length, int width) {
     return best;
 }
 
-/* A command must stay as it is: where it may be broken it was. */
-static bool is_command(const char *line, size_t length) {
-    return strncmp(line, "next: ", 6) == 0 || (length > 0 && line[length - 1] == '\\');
+static bool goes_on(const char *line, size_t length) {
+    return length > 0 && line[length - 1] == '\\';
 }
 
-static void write_line(FILE *out, const char *line, size_t length, int width) {
+static void write_line(FILE *out, const char *line, size_t length, int width, bool whole) {
     int indent = (int)strspn(line, " ") + DEEPER;
-    bool whole = is_command(line, length);
     for (bool begun = false;; begun = true) {
         int left = width - (begun ? indent : 0);
         size_t at = whole || columns_of(line, length) <= left ? 0 : break_at(line, length, left);
@@ -89,6 +87,19 @@ static void write_line(FILE *out, const char *line, size_t length, int width) {
     }
 }
 
+/* A command must stay as it is: where it may be broken it was, and a blank in its last line may be
+ * within quotes. */
+static void write_lines(FILE *out, const char *line, int width) {
+    bool command = false;
+    while (*line) {
+        size_t length = strcspn(line, "\n");
+        bool more = goes_on(line, length);
+        write_line(out, line, length, width, command || more || strncmp(line, "next: ", 6) == 0);
+        command = more;
+        line += length + (line[length] == '\n');
+    }
+}
+
 void bp_pager_end(struct bp_pager *pager) {
     struct bp_page page;
     char *text;
@@ -100,11 +111,7 @@ void bp_pager_end(struct bp_pager *pager) {
     FILE *fitted = pager->text ? open_memstream(&text, &size) : NULL;
     if (!fitted)
         return;
-    for (const char *line = pager->text; *line;) {
-        size_t length = strcspn(line, "\n");
-        write_line(fitted, line, length, page.width);
-        line += length + (line[length] == '\n');
-    }
+    write_lines(fitted, pager->text, page.width);
     fclose(fitted);
     free(pager->text);
     pager->text = text;

@@ -81,6 +81,14 @@ static const char *purpose_of(const struct bp_model *model, const struct bp_part
     return most;
 }
 
+/* As functions[] has it: a sampled function and a counted one can be compared. */
+static void set_place(json_t *object, const struct bp_function *function) {
+    if (!function->module[0])
+        return;
+    bp_json_set_text(object, "file", function->file);
+    bp_json_set_count(object, "line", function->line);
+}
+
 /* Functions of the framework that are neither waits nor CUDA's, exact and sampled. */
 json_t *bp_report_json_framework_functions(const struct bp_model *model) {
     json_t *list = json_array();
@@ -104,6 +112,7 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         bp_report_json_set_known(object, "cpu_s",
                                  part->samples && model->samples.tell_cpu ? part->cpu_s : -1);
         bp_json_set_text(object, "owner", bp_split_key(bp_split_row_of(function)));
+        set_place(object, function);
         json_object_set_new(object, "callers",
                             make_callers(model, part->callers, part->caller_count, part->self_s));
         json_array_append_new(list, object);

@@ -20,6 +20,8 @@
 #define LEAST_ROWS 4
 /* Share of the wall from which on a function's lines and callers are worth the room. */
 #define DETAIL_PART 0.05
+/* Lines whose sum exceeds their function's row by this factor need to be explained. */
+#define MUCH_MORE 1.1
 
 /* A row of the table: what a function took, sampled and exact. */
 struct row {
@@ -51,6 +53,17 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
     fputc('\n', page->out);
 }
 
+/* What the command makes exact. */
+static void add_purpose(struct bp_text *text, const struct bp_choice *choice) {
+    if (choice->functions)
+        bp_text_add(text,
+                    "to time every call of the %s function%s of %s:", BP_COUNT(choice->functions),
+                    choice->functions == 1 ? "" : "s", choice->named);
+    else
+        bp_text_add(text, "to time every call %s %s%s:", choice->native ? "into" : "of",
+                    choice->named, choice->native ? " (calls within it may stay sampled)" : "");
+}
+
 /* A command stands on lines of its own: it is there to be pasted. */
 void bp_report_choice(const struct bp_page *page, const struct bp_model *model) {
     struct bp_choice choice;
@@ -63,12 +76,12 @@ void bp_report_choice(const struct bp_page *page, const struct bp_model *model) 
         bp_text_add(&text, "your code: %s", choice.yours);
     else if (model->samples.count)
         bp_text_add(&text, "none of your code was seen running");
-    if (command[0] && choice.functions)
-        bp_text_add(&text,
-                    "; to time every call of the %s function%s of %s:", BP_COUNT(choice.functions),
-                    choice.functions == 1 ? "" : "s", choice.named);
-    else if (command[0])
-        bp_text_add(&text, "; to time every call of %s:", choice.named);
+    if (choice.program && !command[0])
+        bp_text_add(&text, "; calls within a program cannot be intercepted, they are sampled");
+    if (text.length && command[0])
+        bp_text_add(&text, "; ");
+    if (command[0])
+        add_purpose(&text, &choice);
     if (text.length)
         bp_page_wrap(page, bp_text_get(&text), 2);
     if (command[0]) {
@@ -145,6 +158,16 @@ static const char *cell_cpu(const struct bp_page *page, const void *value, char 
     return row->part ? bp_cell_cpu(page, &row->cpu_s, text) : "";
 }
 
+/* Samples below a line are in the line: more than the row, where native functions have their own.
+ */
+static void add_native(const struct bp_page *page, const struct bp_model *model,
+                       const struct row *row, struct bp_text *text) {
+    double whole_s = bp_model_lines(model, row->function)->self_s;
+    if (whole_s > MUCH_MORE * row->self_s)
+        bp_text_add(text, "%s%s with the native code that it runs", text->length ? "; " : "",
+                    BP_TIME(page, whole_s));
+}
+
 /* "features.py:3, your code; called from …" */
 static void print_detail(const struct bp_page *page, const struct bp_model *model,
                          const struct row *row) {
@@ -161,6 +184,7 @@ static void print_detail(const struct bp_page *page, const struct bp_model *mode
                       &callers);
     if (callers.length)
         bp_text_add(&text, "%s%s", text.length ? "; " : "", bp_text_get(&callers));
+    add_native(page, model, row, &text);
     if (text.length)
         bp_page_say(page, 6, "    %s", bp_text_get(&text));
     bp_text_fini(&callers);
