@@ -175,7 +175,7 @@ enum bp_chunk_kind {
     BP_ASKED = 22,       /* see profile/format_device.h; a forked child begins without any */
     BP_LINE_COUNTS = 23, /* see profile/format_line.h; a forked child begins at zero */
     BP_MODULES = 24,     /* struct bp_module: of Python, as they were loaded */
-    BP_MARKS = 25,       /* struct bp_mark, beside the tree */
+    BP_MARKS = 25,       /* struct bp_run_mark, beside the tree */
     BP_KINDS = 26
 };
 
@@ -427,13 +427,13 @@ enum bp_mark_kind {
  * and the command write there: whoever counts `bp_chunk.links[1]` up has that place and fills in
  * `kind` last. What the count has beyond the room is lost. */
 #define BP_MARKS_KEPT 511
-struct bp_mark {
+struct bp_run_mark {
     uint64_t ticks;
     int32_t pid; /* 0: of all processes */
     uint32_t kind;
     char text[112];
 };
-_Static_assert(sizeof(struct bp_mark) == 128, "mark");
+_Static_assert(sizeof(struct bp_run_mark) == 128, "mark");
 
 /* The wall page of a process tree. `v` is the integral of dt/n over the time with n > 0 busy
  * threads. The first 16 bytes are replaced as one by compare-exchange, so that a process killed at

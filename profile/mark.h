@@ -13,7 +13,7 @@ static inline int bp_mark_put(struct bp_chunk *chunk, uint64_t ticks, int32_t pi
     uint64_t place = __atomic_fetch_add(&chunk->links[1], 1, __ATOMIC_RELAXED);
     if (place >= chunk->capacity)
         return 0;
-    struct bp_mark *mark = (struct bp_mark *)(chunk + 1) + place;
+    struct bp_run_mark *mark = (struct bp_run_mark *)(chunk + 1) + place;
     mark->ticks = ticks;
     mark->pid = pid;
     for (unsigned i = 0; i + 1 < sizeof mark->text && text[i]; i++)

@@ -113,7 +113,7 @@ static struct bp_tree *map_tree(const char *path) {
     while ((chunk = bp_live_next(&live, chunk)) != NULL)
         if (chunk->kind == BP_TREE && chunk->size >= bp_chunk_size(BP_TREE, 1))
             tree = bp_chunk_items(chunk);
-        else if (chunk->kind == BP_MARKS && chunk->item_size == sizeof(struct bp_mark))
+        else if (chunk->kind == BP_MARKS && chunk->item_size == sizeof(struct bp_run_mark))
             bp_process.marks = chunk;
     if (!tree)
         bp_live_close(&live);

@@ -26,6 +26,7 @@ struct bp_thread_time {
     double kernel_wait_s;     /* for kernels launched outside the DSL */
     double dsl_kernel_wait_s; /* for the others: part of the DSL */
     double gil_s;             /* of waiting_s: for Python's GIL */
+    double paused_s;          /* of no category: recording was paused */
 };
 
 /* What a node of a thread adds to its context. */
@@ -63,9 +64,11 @@ struct bp_model_thread {
     double io_s;
     double cuda_s;     /* in CUDA calls: busy, but perhaps not on a CPU */
     double busy_s;     /* not in a wait */
+    double paused_s;   /* recording was paused */
     double cpu_s;      /* unknown without has_clocks */
     double runqueue_s; /* busy, but without a CPU: others had it */
-    double wall_s;
+    double wall_s;        /* without its part of pauses */
+    double paused_wall_s; /* that */
     double idle_s;     /* wall with no busy thread that it ended */
     double own_idle_s; /* of that, known to be in its waits */
     double all_wait_s; /* of waiting_s, while no thread was busy; -1: only its bounds are known */
