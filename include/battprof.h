@@ -15,9 +15,9 @@
  *     ...
  *     battprof_stop();
  *
- * switch the recording of the process on and off: a program that is run with `battprof run --paused`
- * records what it wants. When they return, it is so, in all threads. battprof_mark() notes an
- * instant, with a text of up to 111 bytes.
+ * switch the recording of the process on and off: a program that is run with `battprof run
+ * --paused` records what it wants. When they return, it is so, in all threads. battprof_mark()
+ * notes an instant, with a text of up to 111 bytes.
  */
 #ifndef BATTPROF_H
 #define BATTPROF_H

@@ -22,5 +22,4 @@ struct bp_loaded {
 
 void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t count);
 
-
 #endif

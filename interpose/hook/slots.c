@@ -73,9 +73,8 @@ static void lead(const struct slot *slot, int paused) {
 static uint32_t switch_page(uint32_t first, int paused) {
     uint64_t page = page_of(&state.slots[first]);
     int read_only = state.slots[first].address & 1;
-    int there = read_only
-                    ? BP_SYS3(SYS_mprotect, page, BP_PAGE, PROT_READ | PROT_WRITE) == 0
-                    : bp_safe_ask(page);
+    int there = read_only ? BP_SYS3(SYS_mprotect, page, BP_PAGE, PROT_READ | PROT_WRITE) == 0
+                          : bp_safe_ask(page);
     uint32_t i = first;
     for (; i < state.count && page_of(&state.slots[i]) == page &&
            (int)(state.slots[i].address & 1) == read_only;

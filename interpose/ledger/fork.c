@@ -73,7 +73,8 @@ static uint64_t behind_alias(struct bp_thread *thread, uint64_t entry) {
 
 /* The parent counts the calls that are open; here only their time from now on is ours. */
 static void inherit(struct bp_thread *thread, uint64_t now) {
-    struct bp_entry *innermost = (struct bp_entry *)behind_alias(thread, (uint64_t)bp_thread_innermost(thread));
+    struct bp_entry *innermost =
+        (struct bp_entry *)behind_alias(thread, (uint64_t)bp_thread_innermost(thread));
     for (struct bp_entry *e = innermost; e != &thread->root; e = (struct bp_entry *)e->parent) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;

@@ -112,7 +112,7 @@ struct bp_process {
     struct bp_tree *tree;
     struct bp_tree_slot *slot;
     struct bp_chunk *marks; /* of the run, beside its wall page; NULL: none */
-    uint32_t tree_off; /* the process has left the tree */
+    uint32_t tree_off;      /* the process has left the tree */
     /* Greenlets move pieces of the stack away: a frame that seems gone may come back. */
     uint32_t copies_stacks;
     uint32_t

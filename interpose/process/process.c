@@ -37,8 +37,8 @@
 
 static struct {
     struct bp_config config;
-    uint64_t fork_mask; /* signals while the locks are held over fork */
-    int fork_error;     /* why the child is to be left alone */
+    uint64_t fork_mask;          /* signals while the locks are held over fork */
+    int fork_error;              /* why the child is to be left alone */
     const struct bp_header *run; /* of the file with the wall page, if it is not ours */
     int ended;
     int quick_status; /* what quick_exit was called with */

@@ -55,8 +55,7 @@ static void before_clear(void) {
 static void count(void) {
     const struct bp_thread *thread = bp_self;
     if (thread && bp_process.on)
-        ((struct bp_node *)bp_thread_innermost(thread)->node)->passed +=
-            bp_py_weights.audit;
+        ((struct bp_node *)bp_thread_innermost(thread)->node)->passed += bp_py_weights.audit;
 }
 
 static int on_event(const char *event, void *arguments, void *unused) {

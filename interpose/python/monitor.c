@@ -37,7 +37,7 @@ static struct {
     void *none, *disable;
     long tool;
     long bits[EVENTS];
-    int asleep; /* the global ones are switched off */
+    int asleep;        /* the global ones are switched off */
     unsigned frame;    /* place of the current frame in PyThreadState */
     unsigned indirect; /* or of what points to it (3.12) */
     void *(*thread_state)(void);

@@ -298,8 +298,8 @@ void bp_python_catch_up(void) {
         catch_up();
 }
 
-/* Who asks takes a lock that the interrupted thread may hold, unless it is in the function that runs
- * frames: that calls others to take it. */
+/* Who asks takes a lock that the interrupted thread may hold, unless it is in the function that
+ * runs frames: that calls others to take it. */
 void bp_python_tick(uint64_t pc) {
     uint64_t low = (uint64_t)bp_py._PyEval_EvalFrameDefault;
     if (state.behind && !state.asked && is_ready() && pc >= low && pc - low < EVALUATOR_SIZE)

@@ -21,10 +21,10 @@
 #include "tools/base/text.h"
 #include "tools/live/find.h"
 
-#define OLDEST_MINOR 10    /* of the format: before it processes know no such word */
-#define PATIENCE_NS 3e9    /* for all processes together */
-#define WAIT_NS 20000000   /* at a time: a process may end meanwhile */
-#define MOST_NAMED 8       /* processes in a message */
+#define OLDEST_MINOR 10  /* of the format: before it processes know no such word */
+#define PATIENCE_NS 3e9  /* for all processes together */
+#define WAIT_NS 20000000 /* at a time: a process may end meanwhile */
+#define MOST_NAMED 8     /* processes in a message */
 
 struct target {
     char *path;

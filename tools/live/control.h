@@ -13,8 +13,8 @@
 #include "tools/base/error.h"
 
 /* `word` is a process, a profile or the directory of a run: then all of its processes, and those to
- * come; NULL: the run in the working directory. Returns when the processes have done it, or have had
- * the time to; says on `out` which have not. 0, or -1 with the error set. */
+ * come; NULL: the run in the working directory. Returns when the processes have done it, or have
+ * had the time to; says on `out` which have not. 0, or -1 with the error set. */
 int bp_control_switch(const char *word, bool paused, FILE *out, struct bp_error *error);
 
 int bp_control_mark(const char *word, const char *text, FILE *out, struct bp_error *error);

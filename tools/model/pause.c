@@ -39,7 +39,8 @@ static uint64_t missed_by(const struct bp_header *header, const struct bp_profil
                           uint64_t end) {
     const struct bp_profile_call *innermost = &thread->open[0];
     uint64_t trace = innermost->start + innermost->child;
-    uint64_t since = header->paused_since && header->paused_since < end ? header->paused_since : end;
+    uint64_t since =
+        header->paused_since && header->paused_since < end ? header->paused_since : end;
     uint64_t seen = thread->info.paused_seen, missed = above(header->paused, seen);
     uint64_t room = above(since, trace);
     missed = missed < room ? missed : room;

@@ -21,9 +21,9 @@ struct bp_pauses {
     double wall_s;   /* of the wall split */
     double thread_s; /* thread-seconds */
     uint64_t count;
-    uint32_t paused;    /* processes that are paused, or ended so */
-    uint32_t recorded;  /* processes of which something was recorded */
-    uint32_t processes; /* that were paused at some time */
+    uint32_t paused;             /* processes that are paused, or ended so */
+    uint32_t recorded;           /* processes of which something was recorded */
+    uint32_t processes;          /* that were paused at some time */
     struct bp_model_mark *marks; /* by time */
     uint32_t mark_count;
     uint64_t marks_lost;

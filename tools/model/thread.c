@@ -321,8 +321,7 @@ static void set_lifetime(struct account *account, double overhead) {
     double ticks = (double)info->lifetime + clamp_ticks(info->start, end);
     thread->lifetime_s = ticks * process->tick_s;
     thread->overhead_s = overhead * process->tick_s;
-    thread->sum_s =
-        thread->busy_s + thread->waiting_s + thread->overhead_s + thread->paused_s;
+    thread->sum_s = thread->busy_s + thread->waiting_s + thread->overhead_s + thread->paused_s;
     thread->busy_s += thread->overhead_s;
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
     thread->runqueue_s = 1e-9 * (double)info->runqueue_ns;

@@ -62,15 +62,15 @@ struct bp_model_thread {
     double category_s[BP_CATEGORIES];
     double waiting_s;
     double io_s;
-    double cuda_s;     /* in CUDA calls: busy, but perhaps not on a CPU */
-    double busy_s;     /* not in a wait */
-    double paused_s;   /* recording was paused */
-    double cpu_s;      /* unknown without has_clocks */
-    double runqueue_s; /* busy, but without a CPU: others had it */
+    double cuda_s;        /* in CUDA calls: busy, but perhaps not on a CPU */
+    double busy_s;        /* not in a wait */
+    double paused_s;      /* recording was paused */
+    double cpu_s;         /* unknown without has_clocks */
+    double runqueue_s;    /* busy, but without a CPU: others had it */
     double wall_s;        /* without its part of pauses */
     double paused_wall_s; /* that */
-    double idle_s;     /* wall with no busy thread that it ended */
-    double own_idle_s; /* of that, known to be in its waits */
+    double idle_s;        /* wall with no busy thread that it ended */
+    double own_idle_s;    /* of that, known to be in its waits */
     double all_wait_s; /* of waiting_s, while no thread was busy; -1: only its bounds are known */
     double all_wait_least_s; /* these; -1: nor are they */
     double all_wait_most_s;

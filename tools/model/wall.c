@@ -83,7 +83,8 @@ static uint64_t end_v(const struct bp_model_process *process, const struct bp_wa
 static double recorded_part(const struct bp_model_process *process, const struct bp_thread *info,
                             const struct bp_wall_tree *tree, double *paused) {
     double ticks = v_ticks(info->v);
-    bool busy = info->in_tree && info->wait_entry == 0 && info->state != BP_THREAD_ENDED && tree;
+    /* One that ended while its process did may not have left the page. */
+    bool busy = info->in_tree && info->wait_entry == 0 && tree;
     uint64_t v = busy ? end_v(process, tree) : 0;
     if (busy)
         ticks += v > info->v_since ? v_ticks(v - info->v_since) : 0;
@@ -101,7 +102,8 @@ static uint64_t last_busy(const struct bp_model_process *process,
     for (uint32_t i = 0; i < thread->open_count; i++) {
         const struct bp_node *node = &thread->nodes[thread->open[i].node];
         if (process->profile->funcs[node->func].kind == BP_FUNC_WAIT)
-            ticks = thread->open[i].start - thread->missed; /* the outermost wins, as in wait_entry */
+            ticks =
+                thread->open[i].start - thread->missed; /* the outermost wins, as in wait_entry */
     }
     return ticks;
 }
