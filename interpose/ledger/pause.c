@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The state of the process is one of two records, of which the other is written; curtains are drawn
+ * by who stops or starts; what a thread missed it takes out of its calls itself. pause.h tells how
+ * these go together, docs/internals/pause.md why.
+ */
 #include "interpose/ledger/pause.h"
 
 #include "profile/clock.h"

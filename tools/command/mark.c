@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `battprof mark`.
+ * `battprof mark`: an instant of a run is noted in its profile.
  */
 #include "tools/command/commands.h"
 #include "tools/live/control.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `battprof start`.
+ * `battprof start`: processes that are paused are recorded from now on.
  */
 #include "tools/command/commands.h"
 #include "tools/live/control.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `battprof stop`.
+ * `battprof stop`: recording of processes is paused.
  */
 #include "tools/command/commands.h"
 #include "tools/live/control.h"

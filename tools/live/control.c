@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In order: the files that are meant are found and mapped, the word is written into each that a
+ * process writes, and those who have not answered in time are named. Marks come last.
+ */
 #include "tools/live/control.h"
 
 #include <errno.h>
