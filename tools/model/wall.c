@@ -83,8 +83,9 @@ static uint64_t end_v(const struct bp_model_process *process, const struct bp_wa
 static double recorded_part(const struct bp_model_process *process, const struct bp_thread *info,
                             const struct bp_wall_tree *tree, double *paused) {
     double ticks = v_ticks(info->v);
-    /* One that ended while its process did may not have left the page. */
-    bool busy = info->in_tree && info->wait_entry == 0 && tree;
+    /* One that ended while its process did may not have left the page: in a pause that matters. */
+    bool there = info->state != BP_THREAD_ENDED || process->profile->header.pauses;
+    bool busy = info->in_tree && info->wait_entry == 0 && there && tree;
     uint64_t v = busy ? end_v(process, tree) : 0;
     if (busy)
         ticks += v > info->v_since ? v_ticks(v - info->v_since) : 0;
