@@ -40,8 +40,9 @@ static uint64_t count_calls(const struct bp_node *node) {
 }
 
 static double *account_of(struct bp_live_times *times, const struct bp_live_function *function) {
-    return function->kind == BP_FUNC_WAIT || function->kind == BP_FUNC_PAUSED ? &times->waiting_s
-                                          : &times->category_s[function->category];
+    return function->kind == BP_FUNC_WAIT || function->kind == BP_FUNC_PAUSED
+               ? &times->waiting_s
+               : &times->category_s[function->category];
 }
 
 static struct bp_live_node *put_node(struct bp_live_thread *thread, const struct bp_live_view *view,
