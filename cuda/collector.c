@@ -138,7 +138,7 @@ void bp_cuda_disable_but(uint64_t but) {
 static void note_wait(uint64_t begin) {
     struct bp_header *header = bp_process.writer.header;
     const struct bp_thread *thread = bp_self;
-    const struct bp_entry *entry = thread ? (const struct bp_entry *)thread->current : NULL;
+    const struct bp_entry *entry = thread ? bp_thread_innermost(thread) : NULL;
     if (!entry || !entry->node || header->last_time)
         return;
     header->last_thread = thread->index;

@@ -10,6 +10,14 @@
  *
  * A task or phase belongs to the thread that begins it, and the same thread ends it. They may be
  * nested. Texts are copied, 64 bytes of them.
+ *
+ *     battprof_start();
+ *     ...
+ *     battprof_stop();
+ *
+ * switch the recording of the process on and off: a program that is run with `battprof run
+ * --paused` records what it wants. When they return, it is so, in all threads. battprof_mark()
+ * notes an instant, with a text of up to 111 bytes.
  */
 #ifndef BATTPROF_H
 #define BATTPROF_H
@@ -25,6 +33,9 @@ extern void libbattprof_task_end(int failed) BATTPROF_WEAK;
 extern void libbattprof_phase_begin(const char *name) BATTPROF_WEAK;
 extern void libbattprof_phase_end(void) BATTPROF_WEAK;
 extern void libbattprof_sample(void) BATTPROF_WEAK;
+extern void libbattprof_start(void) BATTPROF_WEAK;
+extern void libbattprof_stop(void) BATTPROF_WEAK;
+extern void libbattprof_mark(const char *text) BATTPROF_WEAK;
 #    undef BATTPROF_WEAK
 #    define BATTPROF_CALL(function, arguments)                                                     \
         do {                                                                                       \
@@ -61,6 +72,21 @@ static inline void battprof_phase_end(void) {
 /* One sample of the task is done. */
 static inline void battprof_sample(void) {
     BATTPROF_CALL(libbattprof_sample, ());
+}
+
+/* Record from now on. */
+static inline void battprof_start(void) {
+    BATTPROF_CALL(libbattprof_start, ());
+}
+
+/* Pause: from now on nothing is recorded, and calls cost what they cost without the profiler. */
+static inline void battprof_stop(void) {
+    BATTPROF_CALL(libbattprof_stop, ());
+}
+
+static inline void battprof_mark(const char *text) {
+    (void)text;
+    BATTPROF_CALL(libbattprof_mark, (text));
 }
 
 #undef BATTPROF_CALL

@@ -28,8 +28,9 @@
 /* 1: kinds 9 to 14; 2: kinds 15 to 21, bp_node.first; 3: startup_queued; 4: samples of copies
  * that nothing else counted, gone with 6; 5: kind 22, bp_sample.direction; 6: kind 23,
  * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time; 9:
- * bp_header.cpus */
-#define BP_MINOR 9
+ * bp_header.cpus; 10: pauses: bp_header.wanted and what follows it, bp_thread.curtain and what
+ * follows it, BP_FUNC_PAUSED, kind 25 */
+#define BP_MINOR 10
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -54,6 +55,11 @@ enum bp_process_state {
 #define BP_LOST_TREE 0x40u  /* could not join the wall page: its part of the wall is unknown */
 #define BP_OFF 0x80u        /* the profiler switched itself off; `reason` says why */
 #define BP_NO_CUDA 0x100u   /* calls of CUDA were not to be recorded (`run --cuda=off`) */
+
+/* What bp_header.wanted says: a number that each request counts up, and in the last bit whether
+ * recording is to be paused. */
+#define BP_WANTED_PAUSED 1u
+#define BP_WANTED_STEP 2u
 
 /* The same instant on three clocks. */
 struct bp_clock_pair {
@@ -127,7 +133,17 @@ struct bp_header {
     uint32_t line_doubt; /* by which line_event may be off, 1/256 ticks */
     char project[256];   /* of a session: the folder of the project that it was started in, or "" */
     uint32_t cpus;       /* that the process might run on when it began; 0 if unknown */
-    char reserved[444];
+    /* Pauses. `wanted` is the one field that others than the process write: `battprof start` and
+     * `stop`. The process copies it to `obeyed` when it has done so. */
+    uint32_t wanted;
+    uint32_t obeyed;
+    uint32_t pauses;       /* that began */
+    uint64_t paused;       /* ticks of the pauses that are over */
+    uint64_t paused_since; /* ticks; 0: the process is being recorded */
+    uint64_t paused_v;     /* by which tree.v grew in them */
+    uint64_t paused_since_v;
+    uint64_t paused_idle; /* ticks of them in which the tree had no busy thread */
+    char reserved[392];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -159,7 +175,8 @@ enum bp_chunk_kind {
     BP_ASKED = 22,       /* see profile/format_device.h; a forked child begins without any */
     BP_LINE_COUNTS = 23, /* see profile/format_line.h; a forked child begins at zero */
     BP_MODULES = 24,     /* struct bp_module: of Python, as they were loaded */
-    BP_KINDS = 25
+    BP_MARKS = 25,       /* struct bp_run_mark, beside the tree */
+    BP_KINDS = 26
 };
 
 #define BP_CHUNK_MAGIC 0x4b435042u /* "BPCK" */
@@ -209,7 +226,8 @@ enum bp_func_kind {
     BP_FUNC_WAIT = 2, /* an intercepted call that blocks: the thread is not busy */
     BP_FUNC_IO = 3,   /* an intercepted call on a file */
     BP_FUNC_FOLDED =
-        4 /* parent of contexts beyond the limit of nodes; its children are functions */
+        4, /* parent of contexts beyond the limit of nodes; its children are functions */
+    BP_FUNC_PAUSED = 5 /* no function: what a thread did while recording was paused */
 };
 
 /* Function flags. */
@@ -374,9 +392,18 @@ struct bp_thread {
     uint32_t in_tree;    /* counted by the tree */
     uint32_t late;       /* its beginning was not seen */
     char name[16];
-    uint64_t reserved[2];
+    /* Pauses (interpose/ledger/pause.h). What of bp_header.paused the thread has taken out of its
+     * calls, with the part of a pause that it still counted; the same of bp_header.paused_v; and
+     * its own part of that. */
+    uint64_t paused_seen;
+    uint64_t paused_seen_v;
+    /* One of these stands before the innermost call, as `parent`, while the next call or return is
+     * to take the slow way: the first is the thread's own, the second that of who stops. */
+    struct bp_entry curtain[2];
+    uint64_t paused_v;
+    uint64_t reserved[7];
 };
-_Static_assert(sizeof(struct bp_thread) == 320, "thread");
+_Static_assert(sizeof(struct bp_thread) == 512, "thread");
 
 /* A child that this process waited for. */
 struct bp_reaped {
@@ -388,6 +415,25 @@ struct bp_reaped {
     uint32_t reserved;
 };
 _Static_assert(sizeof(struct bp_reaped) == 32, "reaped");
+
+enum bp_mark_kind {
+    BP_MARK_NONE = 0, /* not filled in, or not yet */
+    BP_MARK_TEXT = 1,
+    BP_MARK_START = 2, /* the process is recorded from then on */
+    BP_MARK_STOP = 3,
+};
+
+/* Something happened. Marks of a run are beside its wall page, with room for so many. Each process
+ * and the command write there: whoever counts `bp_chunk.links[1]` up has that place and fills in
+ * `kind` last. What the count has beyond the room is lost. */
+#define BP_MARKS_KEPT 511
+struct bp_run_mark {
+    uint64_t ticks;
+    int32_t pid; /* 0: of all processes */
+    uint32_t kind;
+    char text[112];
+};
+_Static_assert(sizeof(struct bp_run_mark) == 128, "mark");
 
 /* The wall page of a process tree. `v` is the integral of dt/n over the time with n > 0 busy
  * threads. The first 16 bytes are replaced as one by compare-exchange, so that a process killed at

@@ -32,6 +32,7 @@ static const uint16_t bp_item_sizes[BP_KINDS] = {
     [BP_ASKED] = sizeof(struct bp_transfer),
     [BP_LINE_COUNTS] = sizeof(struct bp_line_count),
     [BP_MODULES] = sizeof(struct bp_module),
+    [BP_MARKS] = sizeof(struct bp_run_mark),
 };
 
 /* Bytes of a chunk for so many items: whole pages. */

@@ -145,10 +145,39 @@ static int load_funcs(struct bp_reader *reader) {
         struct bp_func *func = &profile->funcs[i];
         if (func->object >= profile->object_count)
             func->object = BP_NO_OBJECT;
-        if (func->kind > BP_FUNC_FOLDED)
+        if (func->kind > BP_FUNC_PAUSED)
             func->kind = BP_FUNC_CALL; /* of a newer writer */
     }
     return result;
+}
+
+/* Ends it, with blanks for control characters. */
+static void clean_mark(struct bp_run_mark *mark) {
+    mark->text[sizeof(mark->text) - 1] = 0;
+    for (char *c = mark->text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+}
+
+/* A mark that is not filled in, or was being written, is none. */
+static int load_marks(struct bp_reader *reader) {
+    struct bp_profile *profile = reader->profile;
+    struct bp_reader_range range = bp_reader_find(reader, BP_MARKS, BP_NO_THREAD);
+    void *items;
+    uint32_t count, kept = 0;
+    int result = bp_reader_load(reader, range, sizeof(struct bp_run_mark), 0, &items, &count);
+    if (result)
+        return result;
+    profile->marks = items;
+    for (uint32_t i = 0; i < count; i++)
+        if (profile->marks[i].kind >= BP_MARK_TEXT && profile->marks[i].kind <= BP_MARK_STOP) {
+            profile->marks[kept] = profile->marks[i];
+            clean_mark(&profile->marks[kept++]);
+        }
+    profile->mark_count = kept;
+    uint64_t wanted = range.count ? reader->chunks[range.first].head.links[1] : 0;
+    profile->marks_lost = wanted > count ? wanted - count : 0;
+    return 0;
 }
 
 static int load_all(struct bp_reader *reader) {
@@ -176,6 +205,8 @@ static int load_all(struct bp_reader *reader) {
                             sizeof(struct bp_reaped), 0, &items, &reader->profile->reaped_count);
     if (result == 0)
         reader->profile->reaped = items;
+    if (result == 0)
+        result = load_marks(reader);
     bp_reader_check_devices(reader->profile);
     if (result == 0)
         result = bp_reader_check_tasks(reader);
@@ -268,6 +299,7 @@ void bp_profile_free(struct bp_profile *profile) {
     free(profile->objects);
     free(profile->funcs);
     free(profile->reaped);
+    free(profile->marks);
     free(profile->tree);
     free(profile->devices);
     free(profile->transfers);

@@ -30,7 +30,8 @@ struct bp_profile_call {
 
 struct bp_profile_thread {
     struct bp_thread info;
-    uint32_t slot; /* index in the file's BP_THREADS; 0 is the main thread */
+    uint32_t slot;   /* index in the file's BP_THREADS; 0 is the main thread */
+    uint64_t missed; /* ticks of pauses that its open calls were moved by: for who does that */
     uint32_t node_count;
     struct bp_node *nodes;        /* at least the root */
     struct bp_profile_call *open; /* innermost first, the root last; none if the thread has ended */
@@ -48,7 +49,8 @@ struct bp_profile {
     struct bp_func *funcs; /* at least one; the last may stand for unknown ones */
     struct bp_profile_thread *threads;
     struct bp_reaped *reaped;
-    struct bp_tree *tree; /* NULL if the file has none */
+    struct bp_run_mark *marks; /* in no order */
+    struct bp_tree *tree;      /* NULL if the file has none */
     /* Devices; thread numbers are those of bp_profile_thread.slot. */
     struct bp_device *devices;
     struct bp_transfer *transfers;
@@ -83,8 +85,10 @@ struct bp_profile {
     uint32_t thread_count;
     uint32_t threads_recorded; /* in the file; more than thread_count if some are lost */
     uint32_t reaped_count;
-    uint64_t latest;   /* of a target without an end: the last tick of which it left a trace */
-    char missing[192]; /* what is not shown, "" if the file is whole */
+    uint32_t mark_count;
+    uint64_t marks_lost; /* for which there was no room */
+    uint64_t latest;     /* of a target without an end: the last tick of which it left a trace */
+    char missing[192];   /* what is not shown, "" if the file is whole */
 };
 
 /* 0 and a new profile, or -errno and a sentence: -ENOMSG for a file that is no profile, -EPROTO for

@@ -34,6 +34,8 @@ int bp_reader_pread(struct bp_reader *reader, void *data, size_t size, uint64_t 
 static size_t least_size(uint32_t kind) {
     if (kind == BP_NODES)
         return offsetof(struct bp_node, first);
+    if (kind == BP_THREADS)
+        return offsetof(struct bp_thread, paused_seen);
     if (kind == BP_TRANSFERS || kind == BP_ASKED)
         return offsetof(struct bp_transfer, call_time);
     return kind < BP_KINDS ? bp_item_sizes[kind] : 0;

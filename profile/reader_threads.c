@@ -115,7 +115,8 @@ static uint32_t count_entries(const struct bp_reader *reader) {
 struct chain {
     uint64_t root;
     uint64_t alias;
-    uint32_t limit; /* entries in the file */
+    uint64_t curtain; /* the first of two */
+    uint32_t limit;   /* entries in the file */
 };
 
 static int load_link(struct bp_reader *reader, const struct bp_profile_thread *thread,
@@ -143,12 +144,21 @@ static int mark_outermost(const struct bp_reader *reader, struct bp_profile_thre
     return 0;
 }
 
+/* A curtain is no call. */
+static uint64_t behind_curtain(const struct bp_profile_thread *thread, const struct chain *chain,
+                               uint64_t address) {
+    for (unsigned i = 0; i < 2; i++)
+        if (address == chain->curtain + i * sizeof(struct bp_entry))
+            return thread->info.curtain[i].parent;
+    return address;
+}
+
 /* The chain current → … → root. It may be caught in the middle of a change or lead nowhere; then
  * the rest of the thread's time is its root's. */
 static int load_open(struct bp_reader *reader, struct bp_profile_thread *thread,
                      struct chain chain) {
     uint32_t allocated = 0;
-    uint64_t address = thread->info.current;
+    uint64_t address = behind_curtain(thread, &chain, thread->info.current);
     while (address != chain.root) {
         struct bp_entry entry;
         int result = load_link(reader, thread, &chain, address, &entry);
@@ -220,7 +230,8 @@ static int load_slot(struct bp_reader *reader, uint32_t slot, const struct bp_th
     struct bp_profile *profile = reader->profile;
     struct bp_profile_thread *thread = &profile->threads[profile->thread_count];
     struct chain chain = {address + offsetof(struct bp_thread, root),
-                          address + offsetof(struct bp_thread, alias), limit};
+                          address + offsetof(struct bp_thread, alias),
+                          address + offsetof(struct bp_thread, curtain), limit};
     thread->info = *info;
     thread->slot = slot;
     thread->info.name[sizeof(thread->info.name) - 1] = 0;
@@ -258,6 +269,7 @@ static int find_latest(struct bp_reader *reader) {
     struct bp_profile *profile = reader->profile;
     see(profile, profile->header.start);
     see(profile, profile->header.last.ticks);
+    see(profile, profile->header.paused_since);
     if (profile->sampler)
         see(profile, profile->sampler->latest);
     for (uint32_t i = 0; i < profile->thread_count; i++) {

@@ -30,14 +30,18 @@ enum rule {
 };
 
 static const uint8_t rules[BP_KINDS] = {
-    [BP_STRINGS] = APPENDED, [BP_VARIABLES] = APPENDED, [BP_MODULES] = APPENDED,
-    [BP_OBJECTS] = COPIED,   [BP_FUNCS] = COPIED,       [BP_THREADS] = THREAD,
-    [BP_NODES] = CONTEXTS,   [BP_ENTRIES] = COPIED,     [BP_TREE] = STAYS,
-    [BP_DEVICES] = DETACHED, [BP_TRANSFERS] = DETACHED, [BP_KERNELS] = DETACHED,
-    [BP_SPLITS] = DETACHED,  [BP_WAITS] = DETACHED,     [BP_COLLECTOR] = DETACHED,
-    [BP_ASKED] = DETACHED,   [BP_FRAMES] = EMPTIED,     [BP_SAMPLES] = EMPTIED,
-    [BP_SAMPLER] = EMPTIED,  [BP_LINE_COUNTS] = COPIED, /* then set to zero: Python's code objects
-                                                           point there */
+    [BP_STRINGS] = APPENDED,   [BP_VARIABLES] = APPENDED,
+    [BP_MODULES] = APPENDED,   [BP_OBJECTS] = COPIED,
+    [BP_FUNCS] = COPIED,       [BP_THREADS] = THREAD,
+    [BP_NODES] = CONTEXTS,     [BP_ENTRIES] = COPIED,
+    [BP_TREE] = STAYS,         [BP_MARKS] = STAYS,
+    [BP_DEVICES] = DETACHED,   [BP_TRANSFERS] = DETACHED,
+    [BP_KERNELS] = DETACHED,   [BP_SPLITS] = DETACHED,
+    [BP_WAITS] = DETACHED,     [BP_COLLECTOR] = DETACHED,
+    [BP_ASKED] = DETACHED,     [BP_FRAMES] = EMPTIED,
+    [BP_SAMPLES] = EMPTIED,    [BP_SAMPLER] = EMPTIED,
+    [BP_LINE_COUNTS] = COPIED, /* then set to zero: Python's code objects
+                                  point there */
 };
 
 /* A chunk as it was before the fork. */

@@ -285,7 +285,8 @@ void bp_hook_add_wraps(const struct bp_elf *elf, uint32_t object, const struct b
         uint64_t address = bp_elf_address(elf, symbol);
         if (!*wrap->real)
             *wrap->real = (void *)address;
-        bp_hook_add(address, wrap->name, object, BP_STUB_CALL, wrap->wrapper);
+        bp_hook_add(address, wrap->name, object, wrap->paused ? BP_STUB_CALL : BP_HOOK_STAYS,
+                    wrap->wrapper);
     }
 }
 

@@ -45,8 +45,9 @@ struct bp_hook {
     uint64_t code;    /* 0: wanted, no slot leads to it yet */
     const char *name;
     uint32_t object;
-    uint32_t kind; /* enum bp_stub_kind, source and tag */
+    uint32_t kind; /* enum bp_stub_kind, source and tag; BP_HOOK_STAYS of a wrapper */
 };
+#define BP_HOOK_STAYS 0xfu /* slots lead to it while recording is paused, too */
 extern struct bp_lock bp_hook_lock __attribute__((visibility("hidden")));
 struct bp_elf;
 int bp_hook_wants_library(const char *path, const char *soname);

@@ -105,8 +105,10 @@ static void *wrap_dlvsym(void *handle, const char *name, const char *version) {
 }
 
 static int wrap_dlclose(void *handle) {
+    bp_object_closing(1);
     int result = real.dlclose(handle);
     bp_object_scan_closed();
+    bp_object_closing(-1);
     return result;
 }
 

@@ -10,7 +10,9 @@
 
 #include "interpose/hook/hook.h"
 #include "interpose/hook/patch.h"
+#include "interpose/hook/slots.h"
 #include "interpose/hook/source.h"
+#include "interpose/ledger/pause.h"
 
 static struct {
     struct bp_loaded *objects; /* in load order */
@@ -19,6 +21,7 @@ static struct {
     uint32_t scan;   /* number of the present scan */
     uint32_t hooked; /* hooked objects that the last patching knew */
     int late;
+    int closing; /* calls of dlclose under way */
     void (*came)(const struct bp_elf *elf);
     void (*went)(uint64_t low);
 } state;
@@ -158,6 +161,7 @@ static void forget_unloaded(void) {
         if (object->record)
             object->record->flags |= BP_OBJECT_GONE;
         bp_hook_forget(object->elf.low, object->elf.high);
+        bp_slots_forget(object->elf.low, object->elf.high);
         if (state.went)
             state.went(object->elf.low);
     }
@@ -222,7 +226,11 @@ static int scan(struct dl_phdr_info *info, size_t size, void *argument) {
     forget_unloaded();
     if (!what->closed) {
         find_complete(what->opened, what->opening);
+        if (bp_pause_is_on())
+            bp_slots_switch(0); /* one that leads to its stub is known */
         patch_all();
+        if (bp_pause_is_on())
+            bp_slots_switch(1);
     }
     state.late = 1; /* whatever comes from now on */
     bp_unlock(&bp_hook_lock, mask);
@@ -268,6 +276,22 @@ void bp_object_pin(void (*pin)(const char *path)) {
     char path[4096];
     while (next_to_pin(path, sizeof path))
         pin(path);
+}
+
+/* Slots are in objects: none may be unloaded meanwhile, unless libc itself does it. */
+int bp_object_switch(int paused) {
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    int busy = __atomic_load_n(&state.closing, __ATOMIC_SEQ_CST);
+    if (!busy)
+        bp_slots_switch(paused);
+    bp_unlock(&bp_hook_lock, mask);
+    return !busy;
+}
+
+void bp_object_closing(int change) {
+    uint64_t mask = bp_lock(&bp_hook_lock);
+    state.closing += change;
+    bp_unlock(&bp_hook_lock, mask);
 }
 
 int bp_object_at(uint64_t address, struct bp_elf *elf) {

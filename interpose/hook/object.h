@@ -25,6 +25,13 @@ void bp_object_scan_closed(void);
 /* Call `pin` once for every hooked object that came late, with no lock held. */
 void bp_object_pin(void (*pin)(const char *path));
 
+/* Around a call of dlclose: 1 and -1. */
+void bp_object_closing(int change);
+
+/* Leads the slots of all objects past our stubs, while recording is paused, or to them again. 0 if
+ * an object is just being unloaded: then nothing is done. */
+int bp_object_switch(int paused);
+
 /* The object that holds an address; 0 if there is none. */
 int bp_object_at(uint64_t address, struct bp_elf *elf);
 

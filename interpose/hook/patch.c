@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "interpose/hook/hook.h"
+#include "interpose/hook/slots.h"
 
 /* Whether ld.so would look for `object`'s symbols in `other`: objects that were there at start are
  * in the global scope; one that came later sees itself, what it needs and what came with it. */
@@ -112,6 +113,8 @@ void bp_patch(struct bp_loaded *object, const struct bp_loaded *all, uint32_t co
             if (in_relro(&relro, slot) && !relro.open)
                 continue;
             __atomic_store_n((uint64_t *)slot, code, __ATOMIC_RELEASE);
+            if (hook->kind != BP_HOOK_STAYS)
+                bp_slots_add(slot, hook->address, in_relro(&relro, slot));
             slots++;
         }
     close_relro(&relro);

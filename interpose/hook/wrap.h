@@ -11,10 +11,12 @@ struct bp_wrap {
     const char *name;
     void *wrapper;
     void **real;
+    int paused; /* what it is there for can wait while recording is paused: slots lead past it */
 };
 
 /* clang-format off */
-#define BP_WRAP(name) {#name, (void *)wrap_##name, (void **)&real.name}
+#define BP_WRAP(name) {#name, (void *)wrap_##name, (void **)&real.name, 0}
+#define BP_WRAP_UNLESS_PAUSED(name) {#name, (void *)wrap_##name, (void **)&real.name, 1}
 /* clang-format on */
 
 #endif

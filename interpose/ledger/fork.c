@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "profile/clock.h"
 
@@ -72,7 +73,8 @@ static uint64_t behind_alias(struct bp_thread *thread, uint64_t entry) {
 
 /* The parent counts the calls that are open; here only their time from now on is ours. */
 static void inherit(struct bp_thread *thread, uint64_t now) {
-    struct bp_entry *innermost = (struct bp_entry *)behind_alias(thread, thread->current);
+    struct bp_entry *innermost =
+        (struct bp_entry *)behind_alias(thread, (uint64_t)bp_thread_innermost(thread));
     for (struct bp_entry *e = innermost; e != &thread->root; e = (struct bp_entry *)e->parent) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
@@ -93,9 +95,12 @@ void bp_thread_after_fork_child(void) {
     bp_process.dead = NULL;
     bp_process.threads = thread ? 1 : 0;
     bp_task_after_fork(thread);
+    bp_pause_after_fork(now);
     if (!thread)
         return;
     inherit(thread, now);
+    thread->paused_v = 0;
+    bp_pause_thread_begin(thread, now);
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->lives = 1;
     thread->lifetime = thread->cpu_ns = thread->runqueue_ns = 0;

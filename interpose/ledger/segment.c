@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "interpose/ledger/timer.h"
 #include "profile/clock.h"
@@ -100,7 +101,8 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
     bp_thread_open_root(thread, root, clock_now());
     BP_STOP(SEGMENT_ROOT);
-    __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_SEQ_CST);
+    bp_pause_thread_begin(thread, thread->start);
     return thread;
 }
 
@@ -177,10 +179,12 @@ void bp_thread_end(struct bp_thread *thread) {
         return;
     uint64_t signals = bp_signals_block();
     bp_timer_end(thread);
-    uint64_t now = clock_now();
-    while (thread->current != (uint64_t)&thread->root)
-        bp_thread_abandon(thread, now);
+    uint64_t stopped = bp_pause_enter(thread), now = clock_now();
+    while (bp_thread_innermost(thread) != &thread->root)
+        bp_thread_abandon(thread, stopped ? stopped : now);
     bp_task_end_all(thread, now, 0);
+    if (stopped)
+        bp_pause_thread_end(thread, now);
     struct bp_node *root = (struct bp_node *)thread->root.node;
     uint64_t life = now - thread->root.start;
     root->total += life;

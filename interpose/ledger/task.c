@@ -90,7 +90,7 @@ static uint32_t parent_of(const struct bp_task_state *tasks) {
 }
 
 static void make_item(struct bp_thread *thread, struct bp_task_open *open, const char *id) {
-    const struct bp_entry *at = open->entry ? open->entry : (const void *)thread->current;
+    const struct bp_entry *at = open->entry ? open->entry : bp_thread_innermost(thread);
     uint64_t mask = bp_lock(&bp_process.lock);
     uint32_t *kept = &state.kept[kind_of(open->flags)];
     struct bp_task item = {.thread = thread->index,

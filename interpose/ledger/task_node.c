@@ -95,7 +95,7 @@ static int count_calls(const struct bp_node *node, struct bp_task_seen *seen) {
 static uint32_t begin_look(const struct bp_thread *thread) {
     struct bp_task_state *state = state_of(thread);
     struct bp_task_look *looks = state->memory->looks;
-    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    const struct bp_entry *entry = bp_thread_innermost(thread);
     const struct bp_node *folded = local_of(thread)->folded;
     uint32_t now = ++state->look;
     for (;; entry = (const struct bp_entry *)entry->parent) {
@@ -136,7 +136,7 @@ static struct bp_task_node *base_of(const struct bp_task_state *state, int level
 /* Calls from the innermost to `last` have `sign` times more self time than their nodes say. */
 static void add_open(const struct bp_thread *thread, int level, uint64_t now, int sign,
                      const struct bp_entry *last, struct bp_chunk **chunks, uint32_t count) {
-    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    const struct bp_entry *entry = bp_thread_innermost(thread);
     for (uint64_t end = now;; entry = (const struct bp_entry *)entry->parent) {
         const struct bp_node *node = (const struct bp_node *)entry->node;
         struct bp_task_node *base = base_of(state_of(thread), level, node->index, chunks, count);

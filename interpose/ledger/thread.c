@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interpose/ledger/pause.h"
 #include "interpose/ledger/timer.h"
 #include "profile/clock.h"
 #include "profile/stop.h"
@@ -39,7 +40,7 @@ static struct bp_local *local_of(const struct bp_thread *thread) {
 }
 
 static struct bp_entry *current_of(const struct bp_thread *thread) {
-    return (struct bp_entry *)thread->current;
+    return bp_thread_innermost(thread);
 }
 
 static struct bp_entry *parent_of(const struct bp_entry *entry) {
@@ -121,7 +122,7 @@ static uint64_t settle(struct bp_thread *thread, struct bp_entry *entry, uint64_
     node->self += duration > entry->child ? duration - entry->child : 0;
     parent_of(entry)->child += duration;
     if (thread->wait_entry == (uint64_t)entry)
-        bp_wall_resume(thread, now);
+        bp_wall_resume(thread, bp_pause_is_on() ? clock_now() : now);
     return duration;
 }
 
@@ -255,11 +256,15 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
     struct bp_thread *thread = bp_thread_self();
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
-    if (stub->kind == BP_STUB_IO_FD)
-        stub = stub_by_descriptor(stub, bp_arch_argument(registers, 0));
-    struct bp_entry *entry = open_call(thread, stub, (uint64_t)&registers->ret);
-    if (entry && is_of_source(stub))
-        tell_entered(thread, entry, stub->kind, registers);
+    struct bp_entry *entry = NULL;
+    if (!bp_pause_enter(thread)) {
+        if (stub->kind == BP_STUB_IO_FD)
+            stub = stub_by_descriptor(stub, bp_arch_argument(registers, 0));
+        entry = open_call(thread, stub, (uint64_t)&registers->ret);
+        if (entry && is_of_source(stub))
+            tell_entered(thread, entry, stub->kind, registers);
+    }
+    bp_pause_leave(thread);
     return entry;
 }
 
@@ -272,11 +277,13 @@ static struct bp_entry *guest_open(struct bp_stub *function, uint64_t sp, uint64
     struct bp_thread *thread = bp_thread_self();
     if (!thread && !(thread = bp_thread_adopt()))
         return NULL;
-    struct bp_entry *entry = open_call(thread, function, sp & ~FLAGS);
+    struct bp_entry *entry =
+        bp_pause_enter(thread) ? NULL : open_call(thread, function, sp & ~FLAGS);
     if (entry) {
         entry->ret = 0;
         entry->rbx = resumed;
     }
+    bp_pause_leave(thread);
     return entry;
 }
 
@@ -295,8 +302,8 @@ void bp_thread_report(struct bp_entry *entry, uint32_t kind) {
 }
 
 /* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
-static void guest_close(struct bp_thread *thread, struct bp_entry *entry, int aborted) {
-    uint64_t now = clock_now();
+static void guest_close(struct bp_thread *thread, struct bp_entry *entry, int aborted,
+                        uint64_t now) {
     if (entry->source)
         tell_left(thread, entry, now, NULL);
     settle(thread, entry, now);
@@ -370,21 +377,36 @@ static int leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
 
 int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result) {
     struct bp_thread *thread = bp_thread_self();
-    return thread ? leave(thread, entry, now, result, 1) : 0; /* 0: the entry is the parent's */
+    if (!thread)
+        return 0; /* the entry is the parent's */
+    uint64_t stopped = bp_pause_enter(thread);
+    int again = leave(thread, entry, stopped ? stopped : now, result, 1);
+    bp_pause_leave(thread);
+    return again;
+}
+
+static void close_guest(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
+    uint64_t stopped = bp_pause_enter(thread);
+    if (leave(thread, entry, stopped ? stopped : now, 0, entry->rbx != RESUMED))
+        entry_give(thread, entry);
+    bp_pause_leave(thread);
 }
 
 void bp_thread_close(struct bp_entry *entry, uint64_t now) {
     struct bp_thread *thread = bp_thread_self();
-    if (entry && thread && leave(thread, entry, now, 0, entry->rbx != RESUMED))
-        entry_give(thread, entry);
+    if (entry && thread)
+        close_guest(thread, entry, now);
 }
 
 void bp_thread_abort(struct bp_entry *entry) {
     struct bp_thread *thread = bp_thread_self();
-    if (entry && thread && current_of(thread) == entry)
-        guest_close(thread, entry, entry->rbx != RESUMED);
-    else
+    if (!entry || !thread || current_of(thread) != entry) {
         bp_thread_close(entry, 0);
+        return;
+    }
+    uint64_t stopped = bp_pause_enter(thread);
+    guest_close(thread, entry, entry->rbx != RESUMED, stopped ? stopped : clock_now());
+    bp_pause_leave(thread);
 }
 
 /* Whether what was interrupted at `at` will not go on: the stack is unwound to `sp`. */
@@ -394,6 +416,14 @@ static int is_left(const struct bp_thread *thread, uint64_t at, uint64_t sp) {
     return at && (on_own_stack(thread, sp) || (at <= sp && sp - at <= SAME_STACK));
 }
 
+/* Whether its frame is gone when the stack is unwound to `sp`. */
+static int is_below(const struct bp_thread *thread, const struct bp_entry *entry, uint64_t sp) {
+    int own = on_own_stack(thread, sp);
+    return entry != &thread->root && entry->sp <= sp && own == on_own_stack(thread, entry->sp) &&
+           (own || sp - entry->sp <= SAME_STACK);
+}
+
+/* The clock is read where it is needed alone: prctl(PR_SET_TSC) may have forbidden it. */
 void bp_thread_unwound(uint64_t sp) {
     struct bp_thread *thread = bp_thread_self();
     if (!thread)
@@ -401,14 +431,10 @@ void bp_thread_unwound(uint64_t sp) {
     struct bp_sampled *sampled = local_of(thread)->sampled;
     if (sampled && is_left(thread, sampled->busy, sp))
         sampled->busy = BP_SAMPLED_LEFT;
-    uint64_t now = 0; /* read where it is needed: prctl(PR_SET_TSC) may have forbidden it */
-    int own = on_own_stack(thread, sp);
-    for (;;) {
-        struct bp_entry *entry = current_of(thread);
-        if (entry == &thread->root || entry->sp > sp || own != on_own_stack(thread, entry->sp) ||
-            (!own && sp - entry->sp > SAME_STACK))
-            return;
-        now = now ? now : clock_now();
-        bp_thread_abandon(thread, now);
+    if (is_below(thread, current_of(thread), sp)) {
+        uint64_t stopped = bp_pause_enter(thread), now = stopped ? stopped : clock_now();
+        while (is_below(thread, current_of(thread), sp))
+            bp_thread_abandon(thread, now);
+        bp_pause_leave(thread);
     }
 }

@@ -90,6 +90,7 @@ struct bp_local {
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
     struct bp_thread *next_dead;
     uint32_t key_rounds;
+    uint32_t pause_number; /* the last start or stop that the thread has taken into account */
     /* What others have of the thread; NULL before they need it. */
     struct bp_task_state *tasks;     /* ledger/task.h */
     struct bp_sampled *sampled;      /* ledger/timer.h */
@@ -110,7 +111,8 @@ struct bp_process {
     void (*arm)(struct bp_thread *thread); /* have bp_thread_end called when the thread ends */
     struct bp_tree *tree;
     struct bp_tree_slot *slot;
-    uint32_t tree_off; /* the process has left the tree */
+    struct bp_chunk *marks; /* of the run, beside its wall page; NULL: none */
+    uint32_t tree_off;      /* the process has left the tree */
     /* Greenlets move pieces of the stack away: a frame that seems gone may come back. */
     uint32_t copies_stacks;
     uint32_t
@@ -126,6 +128,18 @@ extern struct bp_stub bp_stubs[BP_STUBS] __attribute__((visibility("hidden")));
 /* The calling thread's ledger, unless it is another process's: for slow ways. */
 static inline struct bp_thread *bp_thread_self(void) {
     return bp_orphaned() ? NULL : bp_self;
+}
+
+/* A curtain (pause.h) is no call: what is open is behind it. */
+static inline int bp_thread_is_curtain(const struct bp_thread *thread, uint64_t entry) {
+    return entry == (uint64_t)&thread->curtain[0] || entry == (uint64_t)&thread->curtain[1];
+}
+
+static inline struct bp_entry *bp_thread_innermost(const struct bp_thread *thread) {
+    uint64_t entry = __atomic_load_n(&thread->current, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(bp_thread_is_curtain(thread, entry), 0))
+        entry = ((const struct bp_entry *)entry)->parent;
+    return (struct bp_entry *)entry;
 }
 
 /* Begin the calling thread's ledger. `low` and `high` bound its stack; `late` if its beginning was

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/ledger/timer.h"
 
+#include "interpose/ledger/pause.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -48,6 +50,13 @@ static void note_failure(long error) {
         record->timer_errno = (uint32_t)-error;
 }
 
+static void set_period(int timer) {
+    uint64_t ns = bp_sampling.period && !bp_pause_is_on() ? bp_sampling.period : BP_TICK_NS;
+    struct timespec period = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct itimerspec times = {period, period};
+    BP_SYS4(SYS_timer_settime, timer, 0, &times, NULL);
+}
+
 static void start(struct bp_thread *thread, struct bp_sampled *sampled) {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = bp_sampling.signal};
     event.sigev_value.sival_ptr = &bp_sampling;
@@ -58,10 +67,7 @@ static void start(struct bp_thread *thread, struct bp_sampled *sampled) {
         note_failure(error);
         return;
     }
-    struct timespec period = {(time_t)(bp_sampling.period / 1000000000u),
-                              (long)(bp_sampling.period % 1000000000u)};
-    struct itimerspec times = {period, period};
-    BP_SYS4(SYS_timer_settime, timer, 0, &times, NULL);
+    set_period(timer);
     __atomic_store_n(&sampled->timer, timer + 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&bp_sampling.signal, __ATOMIC_SEQ_CST))
         bp_timer_end(thread); /* bp_timer_stop_all did not see it */
@@ -99,14 +105,29 @@ void bp_timer_after_fork(struct bp_thread *thread) {
     bp_timer_begin(thread);
 }
 
-void bp_timer_stop_all(void) {
-    __atomic_store_n(&bp_sampling.signal, 0, __ATOMIC_SEQ_CST);
+static void switch_timer(struct bp_sampled *sampled) {
+    int timer = sampled ? __atomic_load_n(&sampled->timer, __ATOMIC_SEQ_CST) : 0;
+    if (timer)
+        set_period(timer - 1);
+}
+
+static void for_all(void (*what)(struct bp_sampled *sampled)) {
     uint64_t mask = bp_lock(&bp_process.lock);
     for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0]) {
         struct bp_thread *threads = bp_chunk_items(c);
         for (uint32_t i = 0; c->kind == BP_THREADS && i < c->count; i++)
             if (threads[i].local) /* a forked child has items of its parent's threads: zeros */
-                delete_timer(local_of(&threads[i])->sampled);
+                what(local_of(&threads[i])->sampled);
     }
     bp_unlock(&bp_process.lock, mask);
+}
+
+void bp_timer_switch_all(void) {
+    if (bp_sampling.signal)
+        for_all(switch_timer);
+}
+
+void bp_timer_stop_all(void) {
+    __atomic_store_n(&bp_sampling.signal, 0, __ATOMIC_SEQ_CST);
+    for_all(delete_timer);
 }

@@ -3,7 +3,7 @@
  * A thread's part of the wall (docs/internals/ledger.md, "wall split"): it joins the tree's page
  * while it is busy and leaves it while it waits. Built without vector registers, as thread.c.
  */
-#include "interpose/ledger/thread.h"
+#include "interpose/ledger/pause.h"
 #include "profile/clock.h"
 #include "profile/tree.h"
 
@@ -26,16 +26,24 @@ void bp_wall_join(struct bp_thread *thread, uint64_t now) {
                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     struct bp_tree_step done = step(now, 1);
     thread->v_since = done.v;
-    thread->idle += first ? 0 : done.idle; /* before the first join: the start of the program */
+    if (!first) /* before the first join: the start of the program */
+        thread->idle += bp_pause_idle(done.idle, now);
+    bp_pause_busy(thread, done.v, 0);
     thread->wait_entry = 0;
     thread->in_tree = 1;
+}
+
+static void end_busy(struct bp_thread *thread, uint64_t now) {
+    uint64_t v = step(now, -1).v;
+    thread->v += v - thread->v_since;
+    bp_pause_busy(thread, v, 1);
 }
 
 void bp_wall_part(struct bp_thread *thread, uint64_t now) {
     if (!counted() || !thread->in_tree)
         return;
     if (!thread->wait_entry)
-        thread->v += step(now, -1).v - thread->v_since;
+        end_busy(thread, now);
     thread->wait_entry = 0;
     thread->in_tree = 0;
 }
@@ -44,7 +52,7 @@ void bp_wall_wait(struct bp_thread *thread, struct bp_entry *entry, uint64_t now
     if (!counted() || !thread->in_tree || thread->wait_entry)
         return;
     thread->wait_entry = (uint64_t)entry;
-    thread->v += step(now, -1).v - thread->v_since;
+    end_busy(thread, now);
 }
 
 /* Nothing is changed. A reading between two halves of a change shows by its time. */
@@ -66,7 +74,8 @@ void bp_wall_resume(struct bp_thread *thread, uint64_t now) {
         return;
     struct bp_tree_step done = step(now, 1);
     thread->v_since = done.v;
-    thread->idle += done.idle;
+    thread->idle += bp_pause_idle(done.idle, now);
+    bp_pause_busy(thread, done.v, 0);
     thread->wait_entry = 0;
 }
 

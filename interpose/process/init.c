@@ -26,6 +26,7 @@
 #include "interpose/process/place.h"
 #include "interpose/process/process.h"
 #include "interpose/process/signals.h"
+#include "interpose/process/switch.h"
 #include "interpose/process/variables.h"
 #include "interpose/python/python.h"
 #include "interpose/sample/sampler.h"
@@ -192,7 +193,8 @@ static void start(char **environment) {
     bp_variables_note(environment);
     announce_hooks();
     bp_source_set_sites(bp_sites_count);
-    if (bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE)))
+    int paused = bp_switch_begins_paused();
+    if (bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE), paused))
         bp_signals_init();
     bp_process.on = 1;
     main_stack(&low, &high);
@@ -208,6 +210,7 @@ static void start(char **environment) {
     look_at_objects();
     note_rate(bp_process.writer.header);
     bp_startup_mark(BP_STARTUP_END);
+    bp_switch_init(paused);
 }
 
 __attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {

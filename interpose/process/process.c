@@ -18,6 +18,7 @@
 
 #include "interpose/base/log.h"
 #include "interpose/hook/hook.h"
+#include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "interpose/process/environment.h"
 #include "interpose/process/kill.h"
@@ -32,11 +33,13 @@
 #include "profile/tree.h"
 
 #define IMAGES 1000 /* programs that one pid may become by exec */
+#define MARKS 127   /* four pages, where no command started the run */
 
 static struct {
     struct bp_config config;
-    uint64_t fork_mask; /* signals while the locks are held over fork */
-    int fork_error;     /* why the child is to be left alone */
+    uint64_t fork_mask;          /* signals while the locks are held over fork */
+    int fork_error;              /* why the child is to be left alone */
+    const struct bp_header *run; /* of the file with the wall page, if it is not ours */
     int ended;
     int quick_status; /* what quick_exit was called with */
 } state;
@@ -104,18 +107,29 @@ int bp_process_create(const struct bp_config *config, uint64_t start) {
 static struct bp_tree *map_tree(const char *path) {
     struct bp_live live;
     struct bp_chunk *chunk = NULL;
+    struct bp_tree *tree = NULL;
     if (bp_live_open(&live, path, 1))
         return NULL;
     while ((chunk = bp_live_next(&live, chunk)) != NULL)
         if (chunk->kind == BP_TREE && chunk->size >= bp_chunk_size(BP_TREE, 1))
-            return bp_chunk_items(chunk);
-    bp_live_close(&live);
-    return NULL;
+            tree = bp_chunk_items(chunk);
+        else if (chunk->kind == BP_MARKS && chunk->item_size == sizeof(struct bp_run_mark))
+            bp_process.marks = chunk;
+    if (!tree)
+        bp_live_close(&live);
+    else
+        state.run = (const struct bp_header *)live.data;
+    return tree;
+}
+
+int bp_process_is_run_paused(void) {
+    return state.run && __atomic_load_n(&state.run->wanted, __ATOMIC_RELAXED) & BP_WANTED_PAUSED;
 }
 
 static struct bp_tree *make_tree(void) {
     uint64_t mask = bp_lock(&bp_process.lock);
     struct bp_chunk *chunk = bp_writer_chunk(&bp_process.writer, BP_TREE, BP_NO_THREAD, 0, 1);
+    bp_process.marks = bp_writer_chunk(&bp_process.writer, BP_MARKS, BP_NO_THREAD, 0, MARKS);
     bp_unlock(&bp_process.lock, mask);
     if (!chunk)
         return NULL;
@@ -159,7 +173,9 @@ static void end_process(enum bp_process_state how, int status) {
         bp_task_end_all(bp_self, now, BP_TASK_UNFINISHED);
     if (bp_process.tree && bp_process.slot && !bp_process.tree_off) {
         bp_process.tree_off = 1;
-        header->end_v = bp_tree_release(bp_process.tree, bp_process.slot, now).v;
+        struct bp_tree_step step = bp_tree_release(bp_process.tree, bp_process.slot, now);
+        header->end_v = step.v;
+        bp_pause_idle(step.idle, now);
     }
     if (bp_self && how == BP_EXITED) /* here it may lose its CPU: nothing is counted any more */
         bp_thread_note_cpu(bp_self);
@@ -262,7 +278,8 @@ void bp_process_reaped(pid_t pid, int status) {
 void bp_process_before_fork(void) {
     bp_py_names_before_fork();
     bp_sampler_before_fork();
-    uint64_t mask = bp_lock(&bp_hook_lock);
+    uint64_t mask = bp_lock(&bp_pause_lock);
+    bp_lock_inner(&bp_hook_lock);
     bp_lock_inner(&bp_process.lock);
     state.fork_mask = mask;
     state.fork_error = bp_orphaned() ? -ECHILD : bp_thread_before_fork();
@@ -271,7 +288,8 @@ void bp_process_before_fork(void) {
 static void unlock_after_fork(void) {
     uint64_t mask = state.fork_mask;
     bp_unlock_inner(&bp_process.lock);
-    bp_unlock(&bp_hook_lock, mask);
+    bp_unlock_inner(&bp_hook_lock);
+    bp_unlock(&bp_pause_lock, mask);
     bp_py_names_after_fork();
 }
 

@@ -22,6 +22,9 @@ int bp_process_create(const struct bp_config *config, uint64_t start);
 /* Join the tree's wall page, or make one. */
 void bp_process_join_tree(const struct bp_config *config);
 
+/* Whether the run that this process joined is paused: so do its new programs begin. */
+int bp_process_is_run_paused(void);
+
 /* Announce the wrappers of exec, spawn and _exit; register for fork and exit. */
 void bp_process_init(void);
 

@@ -81,7 +81,7 @@ static void add_open(struct sums *sums, struct bp_thread *thread, uint64_t end) 
     sums->threads += thread->lives;
     if (thread->state != BP_THREAD_LIVE)
         return;
-    for (struct bp_entry *entry = (struct bp_entry *)thread->current;;
+    for (struct bp_entry *entry = bp_thread_innermost(thread);;
          entry = (struct bp_entry *)entry->parent) {
         uint64_t spent = inner > entry->start ? inner - entry->start : 0;
         add_self(sums, ((struct bp_node *)entry->node)->func,

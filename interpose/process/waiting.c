@@ -188,22 +188,22 @@ static int wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
 #define GIL_WRAPS 4 /* the first ones */
 
 static const struct bp_wrap wraps[] = {
-    BP_WRAP(pthread_mutex_lock),
-    BP_WRAP(pthread_cond_wait),
-    BP_WRAP(pthread_cond_timedwait),
-    BP_WRAP(pthread_cond_clockwait),
-    BP_WRAP(pthread_rwlock_rdlock),
-    BP_WRAP(pthread_rwlock_wrlock),
-    BP_WRAP(sem_wait),
-    BP_WRAP(mtx_lock),
+    BP_WRAP_UNLESS_PAUSED(pthread_mutex_lock),
+    BP_WRAP_UNLESS_PAUSED(pthread_cond_wait),
+    BP_WRAP_UNLESS_PAUSED(pthread_cond_timedwait),
+    BP_WRAP_UNLESS_PAUSED(pthread_cond_clockwait),
+    BP_WRAP_UNLESS_PAUSED(pthread_rwlock_rdlock),
+    BP_WRAP_UNLESS_PAUSED(pthread_rwlock_wrlock),
+    BP_WRAP_UNLESS_PAUSED(sem_wait),
+    BP_WRAP_UNLESS_PAUSED(mtx_lock),
     BP_WRAP(syscall),
     BP_WRAP(wait),
     BP_WRAP(waitpid),
     BP_WRAP(wait3),
     BP_WRAP(wait4),
     BP_WRAP(waitid),
-    BP_WRAP(fcntl),
-    BP_WRAP(fcntl64),
+    BP_WRAP_UNLESS_PAUSED(fcntl),
+    BP_WRAP_UNLESS_PAUSED(fcntl64),
     BP_WRAP(system),
 };
 

@@ -55,15 +55,15 @@ static void before_clear(void) {
 static void count(void) {
     const struct bp_thread *thread = bp_self;
     if (thread && bp_process.on)
-        ((struct bp_node *)((const struct bp_entry *)thread->current)->node)->passed +=
-            bp_py_weights.audit;
+        ((struct bp_node *)bp_thread_innermost(thread)->node)->passed += bp_py_weights.audit;
 }
 
 static int on_event(const char *event, void *arguments, void *unused) {
     (void)unused;
     count();
-    if (*event == 'c' && strcmp(event, "cpython._PySys_ClearAuditHooks") == 0) {
+    if (*event == 'c' && strcmp(event, BP_PY_AUDIT_CLEARED) == 0) {
         before_clear();
+        state.hook(event, arguments);
     } else {
         state.others |= *event == 's' && strcmp(event, "sys.addaudithook") == 0;
         state.hook(event, arguments);

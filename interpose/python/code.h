@@ -28,6 +28,7 @@ struct bp_py_code {
     const char *qualname;      /* where CPython does not keep it (before 3.11), else NULL */
     struct bp_py_code *next;   /* free list */
     uint32_t events;           /* sys.monitoring: what is switched on */
+    uint32_t asleep;           /* that is switched off while recording is paused */
     uint8_t kind;              /* enum bp_py_kind; 0: named but not met yet */
     uint8_t generator;         /* or coroutine: it is resumed */
     uint8_t chosen;            /* DSL */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "interpose/ledger/fast.h"
+#include "interpose/ledger/pause.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
@@ -48,6 +49,7 @@ static struct {
     evaluate_38 real_38;
     evaluate_39 real_39;
     void *interpreter;
+    int started;
     uint32_t deep;    /* threads that run without us, far down their stacks */
     uint32_t traced;  /* threads whose innermost frame has line events */
     void *probe_code; /* what the check of the layout runs */
@@ -76,8 +78,15 @@ static void *evaluate_traced_38(void *frame, int thrown) {
 /* Who runs frames: while lines are counted somewhere, someone who switches that off for others. */
 static void set_ours(void) {
     void *traced = state.layout.minor == 8 ? (void *)evaluate_traced_38 : (void *)evaluate_traced;
-    if (!state.deep)
+    if (bp_pause_is_on())
+        set_function((void *)bp_py._PyEval_EvalFrameDefault);
+    else if (!state.deep)
         set_function(state.traced ? traced : state.ours);
+}
+
+void bp_py_evaluate_switch(void) {
+    if (state.started)
+        set_ours();
 }
 
 static void switch_lines(void *tstate, int on) {
@@ -198,6 +207,10 @@ static inline int is_deep(const struct bp_thread *thread) {
 /* Frames that are not plainly opened, and those that are not plainly left alone. */
 static __attribute__((noinline)) void *evaluate_rare(void *tstate, void *frame, int thrown) {
     const struct bp_thread *thread = bp_self;
+    if (bp_pause_is_on()) {
+        set_ours();
+        return run(&state.layout, tstate, frame, thrown);
+    }
     void *code = at(frame, state.layout.code);
     struct bp_py_code *known = bp_py_code_see(code, at(frame, state.layout.globals));
     if (thread && is_deep(thread))
@@ -401,6 +414,7 @@ const char *bp_py_evaluate_start(int minor) {
         bp_py_trace_start(minor);
         bp_py_line_cost_measure(switch_for_cost, 1);
     }
-    set_function(state.ours);
+    state.started = 1;
+    set_ours();
     return NULL;
 }

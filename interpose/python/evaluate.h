@@ -10,4 +10,8 @@
  * why not, in words. */
 const char *bp_py_evaluate_start(int minor);
 
+/* While recording is paused CPython's own function is in place. Also without the GIL, as long as
+ * the interpreter is there. */
+void bp_py_evaluate_switch(void);
+
 #endif

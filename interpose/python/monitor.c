@@ -7,6 +7,7 @@
 #include "interpose/python/monitor.h"
 
 #include "interpose/ledger/fast.h"
+#include "interpose/ledger/pause.h"
 #include "interpose/python/api.h"
 #include "interpose/python/code.h"
 #include "interpose/python/cost.h"
@@ -36,6 +37,7 @@ static struct {
     void *none, *disable;
     long tool;
     long bits[EVENTS];
+    int asleep;        /* the global ones are switched off */
     unsigned frame;    /* place of the current frame in PyThreadState */
     unsigned indirect; /* or of what points to it (3.12) */
     void *(*thread_state)(void);
@@ -90,7 +92,7 @@ static struct bp_entry *find_open(const struct bp_py_code *known) {
     uint64_t frame = (uint64_t)current_frame();
     if (!thread)
         return NULL;
-    struct bp_entry *entry = (struct bp_entry *)thread->current;
+    struct bp_entry *entry = bp_thread_innermost(thread);
     if (entry == &thread->alias)
         entry = ((struct bp_local *)thread->local)->inherited;
     for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
@@ -129,8 +131,66 @@ static int is_opened(const struct bp_py_code *known) {
            (known->kind == BP_PY_OUTER && bp_self && bp_py_under_dsl(bp_self));
 }
 
+static int is_function(uint32_t func, const void *wanted) {
+    return func == *(const uint32_t *)wanted;
+}
+
+static int is_any(uint32_t func, const void *unused) {
+    (void)unused;
+    return bp_py_frames[func] != 0;
+}
+
+/* Recording is paused: the first event of each function switches its events off, unless one of its
+ * calls is open somewhere, whose end has to be seen. */
+static __attribute__((noinline)) void fall_asleep(struct bp_py_code *known) {
+    uint32_t events = known->events;
+    if (!events || (known->stub && bp_pause_has_open(is_function, &known->stub->func)) ||
+        bp_py_monitor_set(known, 0))
+        return;
+    known->events = events;
+    known->asleep = 1;
+}
+
+static void set_global(long bits) {
+    void *done = bp_py.PyObject_CallMethod(state.monitoring, "set_events", "ll", state.tool, bits);
+    if (!done)
+        bp_py.PyErr_Clear();
+    bp_py_drop(done);
+}
+
+static void global_falls_asleep(void) {
+    if (state.asleep || bp_pause_has_open(is_any, NULL))
+        return;
+    state.asleep = 1;
+    set_global(0);
+}
+
+static int wake_some(void) {
+    int found = 0;
+    for (uint32_t i = 0; &bp_py_codes.slots[i] < bp_py_codes.end; i++) {
+        struct bp_py_code *known = bp_py_codes.slots[i].known;
+        if (!bp_py_codes.slots[i].code || !known || !known->asleep)
+            continue;
+        known->asleep = 0;
+        bp_py_monitor_set(known, known->events);
+        found = 1;
+    }
+    return found;
+}
+
+/* Setting events may free code objects, which moves others. */
+void bp_py_monitor_wake(void) {
+    if (state.asleep)
+        set_global(state.bits[PY_UNWIND] | state.bits[PY_THROW]);
+    state.asleep = 0;
+    while (bp_py_codes.slots && wake_some())
+        ;
+}
+
 static __attribute__((noinline)) void start_rare(struct bp_py_code *known) {
-    if (is_opened(known))
+    if (bp_pause_is_on())
+        fall_asleep(known);
+    else if (is_opened(known))
         open_frame(known, NULL);
     else
         count_passed(bp_self, bp_py_weights.call);
@@ -161,7 +221,7 @@ static void *on_start(void *self, void *const *arguments, long count) {
         return start_module(known);
     else
         start_rare(known);
-    if (__builtin_expect(known->spreads, 0))
+    if (__builtin_expect(known->spreads, 0) && !bp_pause_is_on())
         bp_py_spread_look(known, current_frame());
     return none();
 }
@@ -178,7 +238,9 @@ static void *on_start_in_line(void *self, void *const *arguments, long count) {
 static void *on_resume(void *self, void *const *arguments, long count) {
     struct bp_py_code *known = known_of(arguments, count);
     (void)self;
-    if (known && known->stub && is_opened(known)) {
+    if (known && bp_pause_is_on()) {
+        fall_asleep(known);
+    } else if (known && known->stub && is_opened(known)) {
         count_passed(bp_self, bp_py_weights.resume);
         open_frame(known, arguments[1]);
     } else if (known && known->events) {
@@ -195,6 +257,8 @@ static __attribute__((noinline)) void *leave_rare(struct bp_py_code *known) {
         return disable();
     end_lines(known);
     bp_thread_close(find_open(known), 0);
+    if (bp_pause_is_on())
+        fall_asleep(known);
     return none();
 }
 
@@ -221,6 +285,8 @@ static void *on_unwind(void *self, void *const *arguments, long count) {
         end_lines(known);
         bp_thread_abort(find_open(known));
     }
+    if (bp_pause_is_on())
+        global_falls_asleep();
     return none();
 }
 
@@ -235,6 +301,10 @@ static void *on_line(void *self, void *const *arguments, long count) {
 static void *on_call(void *self, void *const *arguments, long count) {
     struct bp_py_code *known = (int)count > 2 ? bp_py_code_find(arguments[0]) : NULL;
     (void)self;
+    if (known && bp_pause_is_on()) {
+        fall_asleep(known);
+        return none();
+    }
     return known && bp_py_watch_call(known, arguments[2]) ? disable() : none();
 }
 
@@ -383,6 +453,7 @@ const char *bp_py_monitor_start(int minor, enum bp_py_mode mode) {
 
 int bp_py_monitor_set(struct bp_py_code *known, unsigned what) {
     long bits = 0;
+    known->asleep = 0;
     if (what & BP_PY_START)
         bits |= state.bits[PY_START];
     if (what & BP_PY_RETURN)

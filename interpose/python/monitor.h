@@ -21,4 +21,7 @@ void bp_py_monitor_module(void *code);
 #define BP_PY_LINES 0x8u
 int bp_py_monitor_set(struct bp_py_code *known, unsigned what);
 
+/* Recording goes on: what fell asleep in the pause is switched on again. With the GIL held. */
+void bp_py_monitor_wake(void);
+
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/ledger/pause.h"
 #include "interpose/python/api.h"
 #include "interpose/python/audit.h"
 #include "interpose/python/code.h"
@@ -27,6 +28,9 @@
 /* Code executed after the import of a chosen name was announced: finders may import, too. */
 #define EXPECTED 4
 
+/* _PyEval_EvalFrameDefault is 30 kB or more in all versions; what is behind this is not needed. */
+#define EVALUATOR_SIZE 16384
+
 static struct {
     void (*found)(uint64_t low, uint64_t size);
     enum bp_py_mode mode;
@@ -35,6 +39,9 @@ static struct {
     int minor;   /* of the version, once it runs */
     int looked;  /* at the modules that were loaded before the first event */
     int expects; /* so many of the next codes may be a chosen module's */
+    int behind;  /* recording has started, and the GIL was not ours */
+    int asked;   /* the main thread has been asked to catch up */
+    int over;    /* Python has ended */
 } state;
 
 void bp_py_note(const char *text) {
@@ -63,7 +70,7 @@ static void note_start(uint64_t ticks) {
     const struct bp_thread *thread = bp_self;
     if (!thread || (int32_t)thread->tid != header->pid)
         return;
-    const struct bp_entry *entry = (const struct bp_entry *)thread->current;
+    const struct bp_entry *entry = bp_thread_innermost(thread);
     header->python_start_node = ((const struct bp_node *)entry->node)->index;
     header->python_start = ticks;
 }
@@ -163,8 +170,27 @@ static void on_import(void *name) {
     }
 }
 
-/* A module is about to be imported, or code executed. */
+/* With the GIL held: what came while recording was paused, and what fell asleep. */
+static void catch_up(void) {
+    struct bp_py_error error;
+    state.behind = state.asked = 0;
+    bp_py_error_save(&error);
+    if (state.minor >= 12)
+        bp_py_monitor_wake();
+    else
+        bp_py_evaluate_switch();
+    if (!state.looked)
+        look_at_loaded();
+    bp_py.PyErr_Clear();
+    bp_py_error_restore(&error);
+}
+
+/* A module is about to be imported, or code executed. In a pause it is found when that is over. */
 static void on_module(int exec, void *what) {
+    if (bp_pause_is_on()) {
+        state.looked = 0;
+        return;
+    }
     if (!state.looked)
         look_at_loaded();
     if (exec)
@@ -172,6 +198,17 @@ static void on_module(int exec, void *what) {
     else
         on_import(what);
     bp_py.PyErr_Clear();
+}
+
+/* Nothing of the interpreter is touched any more. */
+static void end(void) {
+    uint64_t mask = bp_lock(&bp_pause_lock);
+    state.over = 1;
+    bp_unlock(&bp_pause_lock, mask);
+}
+
+static int is_ready(void) {
+    return state.hooked && !state.over && !bp_pause_is_on() && bp_py.Py_IsInitialized();
 }
 
 /* battprof.cell, from the notebook's module. */
@@ -185,6 +222,13 @@ static void on_event(const char *event, void *arguments) {
     int exec = strcmp(event, "exec") == 0;
     if (*event == 'b' && strcmp(event, "battprof.cell") == 0)
         on_cell(arguments);
+    if (*event == 'c' && strcmp(event, BP_PY_AUDIT_CLEARED) == 0)
+        end();
+    if (state.behind && is_ready() && bp_py_is_main()) {
+        int saved = errno;
+        catch_up();
+        errno = saved;
+    }
     if ((!exec && strcmp(event, "import") != 0) || !bp_process.on || !arguments)
         return;
     int ready = bp_py.Py_IsInitialized();
@@ -196,7 +240,8 @@ static void on_event(const char *event, void *arguments) {
     void *first = bp_py.PyTuple_GetItem(arguments, 0);
     if (ready)
         on_module(exec, first);
-    bp_py_import_expect(exec ? first : NULL);
+    if (!bp_pause_is_on())
+        bp_py_import_expect(exec ? first : NULL);
     bp_py.PyErr_Clear();
     bp_py_error_restore(&error);
     errno = saved;
@@ -213,6 +258,52 @@ static int begin_late(void *unused) {
     look_at_loaded();
     bp_py_error_restore(&error);
     return 0;
+}
+
+static int on_pending(void *unused) {
+    (void)unused;
+    state.asked = 0;
+    if (state.behind && is_ready() && bp_py_is_main())
+        catch_up();
+    return 0;
+}
+
+void bp_python_switch(int paused) {
+    if (!state.hooked || state.over || state.mode == BP_PY_NONE)
+        return;
+    if (state.minor && state.minor < 12)
+        bp_py_evaluate_switch();
+    state.behind = !paused;
+}
+
+static void ask_main(void) {
+    if (!__atomic_exchange_n(&state.asked, 1, __ATOMIC_ACQ_REL) &&
+        bp_py.Py_AddPendingCall(on_pending, NULL) != 0)
+        state.asked = 0; /* there are too many: the next tick tries again */
+}
+
+static int holds_gil(void) {
+    void *(*current)(void) = bp_py.PyThreadState_GetUnchecked ? bp_py.PyThreadState_GetUnchecked
+                                                              : bp_py._PyThreadState_UncheckedGet;
+    void *own = bp_py.PyGILState_GetThisThreadState ? bp_py.PyGILState_GetThisThreadState() : NULL;
+    return own && current && current() == own;
+}
+
+void bp_python_catch_up(void) {
+    if (!state.behind || !is_ready())
+        return;
+    if (!holds_gil())
+        ask_main();
+    else if (bp_py_is_main())
+        catch_up();
+}
+
+/* Who asks takes a lock that the interrupted thread may hold, unless it is in the function that
+ * runs frames: that calls others to take it. */
+void bp_python_tick(uint64_t pc) {
+    uint64_t low = (uint64_t)bp_py._PyEval_EvalFrameDefault;
+    if (state.behind && !state.asked && is_ready() && pc >= low && pc - low < EVALUATOR_SIZE)
+        ask_main();
 }
 
 void bp_python_init(const char *dsl, const char *globs, const char *all,

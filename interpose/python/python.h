@@ -14,6 +14,16 @@
 void bp_python_init(const char *dsl, const char *globs, const char *all,
                     void (*found)(uint64_t low, uint64_t size));
 
+/* Recording stops or starts, with bp_pause_lock held; also in a handler. What needs the GIL is
+ * left: of a stop to the functions themselves, of a start to bp_python_catch_up. */
+void bp_python_switch(int paused);
+
+/* What a start has left, now if the calling thread holds the GIL, else soon. Not in a handler. */
+void bp_python_catch_up(void);
+
+/* In a handler that interrupted `pc`. */
+void bp_python_tick(uint64_t pc);
+
 /* Objects were loaded: see whether CPython is among them. Cheap once it is found. */
 void bp_python_look(void);
 

@@ -7,6 +7,7 @@
  */
 #include <sys/prctl.h>
 
+#include "interpose/ledger/pause.h"
 #include "interpose/sample/action.h"
 #include "interpose/sample/sampler.h"
 #include "interpose/sample/stack.h"
@@ -72,7 +73,7 @@ static void take(struct bp_thread *thread, struct bp_sample_stack *stack, const 
     struct bp_cfi_registers registers;
     struct bp_sampled *sampled = sampled_of(thread);
     uint64_t weight = weigh(sampled);
-    const struct bp_entry *current = (const struct bp_entry *)thread->current;
+    const struct bp_entry *current = bp_thread_innermost(thread);
     uint32_t node = ((const struct bp_node *)current->node)->index;
     bp_arch_registers_of(context, registers.r);
     registers.known = (1u << BP_REGS) - 1;
@@ -127,9 +128,16 @@ void bp_handler_take(int number, siginfo_t *info, void *context) {
         bp_sampler_count(&bp_sampling.record->dropped_busy);
         return;
     }
-    uint64_t begin = bp_clock_now(bp_process.clock);
     struct bp_thread *thread = bp_self;
     int live = thread && thread->state == BP_THREAD_LIVE;
+    if (bp_sampling.tick)
+        bp_sampling.tick(bp_arch_pc_of(context));
+    if (bp_pause_is_on() || !bp_sampling.period) {
+        if (live)
+            sampled_of(thread)->cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        return;
+    }
+    uint64_t begin = bp_clock_now(bp_process.clock);
     struct bp_sample_stack *stack = live ? bp_stack_enter(thread) : NULL;
     bp_sampler_count(&bp_sampling.record->taken);
     __atomic_store_n(&bp_sampling.record->latest, begin, __ATOMIC_RELAXED);

@@ -53,23 +53,23 @@ static void start(uint32_t rate) {
     struct bp_sampler *record = bp_sampling.record;
     int number = choose_signal();
     record->rate = rate;
-    bp_sampling.period = 1000000000u / rate;
+    bp_sampling.period = rate ? 1000000000u / rate : 0;
     if (!number || bp_action_set(number, bp_handler_take) != 0) {
         note("the program uses or blocks all real-time signals");
         return;
     }
     record->signal = (uint32_t)number;
-    record->state = BP_SAMPLER_ON;
-    record->flags = BP_SAMPLER_NATIVE;
+    record->state = rate ? BP_SAMPLER_ON : BP_SAMPLER_OFF;
+    record->flags = rate ? BP_SAMPLER_NATIVE : 0;
     bp_sampling.signal = number;
 }
 
-int bp_sampler_init(const char *text) {
+int bp_sampler_init(const char *text, int ticks) {
     uint32_t rate = parse_rate(text);
     uint64_t mask = bp_lock(&bp_process.lock);
     bp_sampling.record = make_record();
     bp_unlock(&bp_process.lock, mask);
-    if (rate)
+    if (rate || ticks)
         start(rate);
     return bp_sampling.signal != 0;
 }

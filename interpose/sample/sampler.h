@@ -11,8 +11,9 @@
 #include "interpose/ledger/timer.h"
 
 /* `rate` is the value of BATTPROF_SAMPLE, samples per second of a thread's CPU time;
- * "0" for none. Before the first thread begins. 1 if threads will be sampled. */
-int bp_sampler_init(const char *rate);
+ * "0" for none. Before the first thread begins. With `ticks` its signal comes without samples, too.
+ * 1 if there is one. */
+int bp_sampler_init(const char *rate, int ticks);
 
 /* At slow moments: libraries came. */
 void bp_sampler_look(void);

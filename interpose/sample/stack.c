@@ -212,7 +212,7 @@ static uint32_t node_of(const struct bp_thread *thread, uint64_t entry,
 /* Stubs become nodes. One whose call is not open here, as that of a coroutine of another thread,
  * is left out. */
 static void find_nodes(struct bp_sample_stack *stack, const struct bp_thread *thread) {
-    const struct bp_entry *open = (const struct bp_entry *)thread->current;
+    const struct bp_entry *open = bp_thread_innermost(thread);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < stack->count; i++) {
         struct bp_place *place = &stack->places[i];

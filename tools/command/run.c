@@ -110,6 +110,12 @@ static int prepare(struct run *run, struct bp_error *error) {
     return run->output ? 0 : -1;
 }
 
+/* BATTPROF=paused says the same without the command. */
+static bool begins_paused(const struct run *run) {
+    const char *given = getenv("BATTPROF");
+    return run->settings.paused || (given && strcmp(given, "paused") == 0);
+}
+
 /* `number` is 0 if there is one run only. */
 static int prepare_run(struct run *run, unsigned number, struct bp_error *error) {
     free(run->directory);
@@ -122,7 +128,8 @@ static int prepare_run(struct run *run, unsigned number, struct bp_error *error)
                                      .executable = bp_text_get(&run->probe.path),
                                      .hooks = bp_text_get(&run->environment.hooks),
                                      .project = run->project,
-                                     .rules = run->settings.rules ? run->rules : ""};
+                                     .rules = run->settings.rules ? run->rules : "",
+                                     .paused = begins_paused(run)};
     if (bp_session_init(&run->session, &about, error))
         return -1;
     bp_run_environment_profile(&run->environment, bp_library_get(&run->library), run->directory,

@@ -25,6 +25,10 @@ static const struct bp_option options[] = {
      bp_option_list, SETTING(hooks)},
     {"no-wait", 0, NULL, "do not intercept blocking calls and file I/O", bp_option_flag,
      SETTING(no_wait)},
+    {"paused", 0, NULL,
+     "begin paused: nothing is recorded before `battprof start`, or battprof_start() in the "
+     "program",
+     bp_option_flag, SETTING(paused)},
     {"python", 0, "GLOB",
      "for experts: measure the functions of the Python modules whose names match, as DSL; none: no "
      "Python functions; may be repeated",

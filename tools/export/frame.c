@@ -80,6 +80,7 @@ void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *da
     const struct bp_wall *wall = &model->wall;
     visit_rest(model, BP_REST_IDLE, wall->idle_s - owned_idle(model), 0, visit, data);
     visit_rest(model, BP_REST_START, wall->start_s, 0, visit, data);
+    visit_rest(model, BP_REST_PAUSED, wall->paused_s, model->thread_time.paused_s, visit, data);
     visit_rest(model, BP_REST_OVERHEAD, wall->overhead_s, model->thread_time.overhead_s, visit,
                data);
     if (wall->unsplit_s > ROUNDING_S)

@@ -13,6 +13,7 @@
 enum bp_rest_frame {
     BP_REST_IDLE,     /* [idle]: no thread was busy, and whose wait it was is unknown */
     BP_REST_START,    /* [start]: there was no thread */
+    BP_REST_PAUSED,   /* [paused]: recording was paused */
     BP_REST_OVERHEAD, /* [overhead]: the profiler's own */
     BP_REST_UNSPLIT,  /* [unsplit]: what the parts do not explain */
     BP_REST_CUT,      /* (truncated): callers of a sampled stack that are unknown */

@@ -255,8 +255,8 @@ static void look_at_threads(struct bp_live_process *process, const struct bp_liv
         const struct bp_live_chunk *chunk = &process->file.chunks[i];
         if (chunk->kind != BP_THREADS || chunk->first > MOST_THREADS)
             continue;
-        const char *items =
-            bp_live_file_items(&process->file, chunk, offsetof(struct bp_thread, reserved), &count);
+        const char *items = bp_live_file_items(&process->file, chunk,
+                                               offsetof(struct bp_thread, paused_seen), &count);
         for (uint32_t n = 0; items && n < count; n++) {
             const struct bp_thread *source = (const void *)(items + (size_t)n * chunk->item_size);
             if (source->state == BP_THREAD_UNUSED || source->index != chunk->first + n)

@@ -71,8 +71,22 @@ static void print_bars(const struct bp_page *page, const struct bp_look *look) {
     print_bar(page, look->interval.wall_s > 0 ? name : "last", &look->interval);
 }
 
+static uint32_t count_paused(const struct bp_look *look) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < look->process_count; i++) {
+        const struct bp_live_process *process = look->processes[i];
+        const struct bp_header *header = bp_live_file_header(&process->file);
+        count += process->state == BP_LIVE_RUNS && header && header->paused_since != 0;
+    }
+    return count;
+}
+
 static void print_threads(const struct bp_page *page, const struct bp_look *look) {
     const struct bp_live_totals *start = &look->since_start, *last = &look->interval;
+    uint32_t paused = count_paused(look);
+    if (paused)
+        fprintf(page->out, "recording of %u process%s is paused: battprof start %s\n", paused,
+                paused == 1 ? "" : "es", look->directory);
     fprintf(page->out, "%u process%s (%u running), %u thread%s", start->processes,
             start->processes == 1 ? "" : "es", start->running, start->alive,
             start->alive == 1 ? "" : "s");

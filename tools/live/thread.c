@@ -40,8 +40,9 @@ static uint64_t count_calls(const struct bp_node *node) {
 }
 
 static double *account_of(struct bp_live_times *times, const struct bp_live_function *function) {
-    return function->kind == BP_FUNC_WAIT ? &times->waiting_s
-                                          : &times->category_s[function->category];
+    return function->kind == BP_FUNC_WAIT || function->kind == BP_FUNC_PAUSED
+               ? &times->waiting_s
+               : &times->category_s[function->category];
 }
 
 static struct bp_live_node *put_node(struct bp_live_thread *thread, const struct bp_live_view *view,
@@ -103,6 +104,15 @@ static const struct bp_entry *find_entry(const struct bp_live_view *view,
                            &index);
 }
 
+/* A curtain, which stops and starts draw, is no call (interpose/ledger/pause.h). */
+static uint64_t behind_curtain(const struct bp_thread *source, uint64_t address, uint64_t root) {
+    uint64_t thread = root - offsetof(struct bp_thread, root);
+    for (unsigned i = 0; i < 2; i++)
+        if (address == thread + offsetof(struct bp_thread, curtain) + i * sizeof(struct bp_entry))
+            return source->curtain[i].parent;
+    return address;
+}
+
 /* Where the target has the thread's root. */
 static uint64_t root_address(const struct bp_live_view *view, const struct bp_thread *source) {
     for (uint32_t i = 0; i < view->file->chunk_count; i++) {
@@ -125,7 +135,8 @@ static void add_found(const struct bp_entry *entry, uint32_t node, uint64_t earl
 
 static void find_open(const struct bp_live_view *view, const struct bp_thread *source) {
     uint64_t root = root_address(view, source);
-    uint64_t address = __atomic_load_n(&source->current, __ATOMIC_ACQUIRE);
+    uint64_t address =
+        behind_curtain(source, __atomic_load_n(&source->current, __ATOMIC_ACQUIRE), root);
     found.count = 0;
     while (found.count < DEEPEST) {
         uint32_t node = 0;

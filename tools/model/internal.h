@@ -62,6 +62,16 @@ double bp_model_overhead_error(const struct bp_model_process *process, double ca
                                double samples_s);
 void bp_model_account_process(struct bp_model *model, uint32_t process);
 
+/* pause.c: brings the threads of a process to its end, as if each had taken notice of all pauses.
+ * Before they are accounted. */
+void bp_model_settle_pauses(struct bp_model_process *process);
+void bp_model_find_pauses(struct bp_model *model);
+
+/* By how much tree.v grew for a thread in pauses. */
+uint64_t bp_model_paused_v(const struct bp_header *header, const struct bp_thread *info, bool busy,
+                           uint64_t end_v);
+uint64_t bp_model_paused_idle(const struct bp_model *model, uint64_t from, uint64_t to);
+
 /* Per node of the thread, how much of its time may be the machine's: a new array. */
 double *bp_model_bursts(const struct bp_profile_thread *thread, uint32_t func_count, double tick_s);
 

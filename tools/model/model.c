@@ -25,8 +25,11 @@ static void build(struct bp_model *model) {
     bp_model_settle_processes(model);
     bp_model_find_trees(model);
     bp_model_map_functions(model);
-    for (uint32_t i = 0; i < model->process_count; i++)
+    for (uint32_t i = 0; i < model->process_count; i++) {
+        bp_model_settle_pauses(&model->processes[i]);
         bp_model_account_process(model, i);
+    }
+    bp_model_find_pauses(model);
     bp_model_finish_functions(model);
     bp_model_finish_exact_lines(model);
     bp_model_finish_devices(model);

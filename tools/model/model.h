@@ -17,6 +17,7 @@
 #include "tools/model/line/line.h"
 #include "tools/model/owner/owner.h"
 #include "tools/model/owner/split.h"
+#include "tools/model/pause.h"
 #include "tools/model/process.h"
 #include "tools/model/role.h"
 #include "tools/model/run.h"
@@ -28,6 +29,7 @@
 struct bp_model {
     struct bp_run run;
     struct bp_wall wall;
+    struct bp_pauses pauses;
     struct bp_owner_split split; /* the same wall by whose code it was */
     struct bp_thread_time thread_time;
     struct bp_model_process *processes; /* by start; sessions are apart */

@@ -244,6 +244,11 @@ static void add_to_thread(struct account *account, uint32_t node, double self_s)
     struct bp_model_thread *thread = account->thread;
     const struct bp_function *function = &model->functions[account->work->function[node]];
     bool waits = function->kind == BP_FUNC_WAIT;
+    if (function->kind == BP_FUNC_PAUSED) {
+        thread->paused_s += self_s;
+        model->thread_time.paused_s += self_s;
+        return;
+    }
     double rest_s = add_cuda(account, node, self_s);
     thread->contexts[node].category_s[function->category] += rest_s;
     for (int i = 0; i < BP_CATEGORIES; i++)
@@ -277,7 +282,12 @@ static void add_nodes(struct account *account) {
         struct bp_context *context = &model->contexts[account->work->context[i]];
         double self_s = account->self[i] * tick_s;
         double total_s = account->total[i] * tick_s;
-        account->work->self_s[i] = self_s;
+        account->work->self_s[i] = function->kind == BP_FUNC_PAUSED ? 0 : self_s;
+        if (function->kind == BP_FUNC_PAUSED) {
+            account->thread->contexts[i].context = account->work->context[i];
+            add_to_thread(account, i, self_s);
+            continue;
+        }
         function->self_s += self_s;
         function->total_s += total_s;
         function->overhead_s += account->own[i] * tick_s;
@@ -311,7 +321,7 @@ static void set_lifetime(struct account *account, double overhead) {
     double ticks = (double)info->lifetime + clamp_ticks(info->start, end);
     thread->lifetime_s = ticks * process->tick_s;
     thread->overhead_s = overhead * process->tick_s;
-    thread->sum_s = thread->busy_s + thread->waiting_s + thread->overhead_s;
+    thread->sum_s = thread->busy_s + thread->waiting_s + thread->overhead_s + thread->paused_s;
     thread->busy_s += thread->overhead_s;
     thread->cpu_s = 1e-9 * (double)info->cpu_ns;
     thread->runqueue_s = 1e-9 * (double)info->runqueue_ns;

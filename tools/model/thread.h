@@ -26,6 +26,7 @@ struct bp_thread_time {
     double kernel_wait_s;     /* for kernels launched outside the DSL */
     double dsl_kernel_wait_s; /* for the others: part of the DSL */
     double gil_s;             /* of waiting_s: for Python's GIL */
+    double paused_s;          /* of no category: recording was paused */
 };
 
 /* What a node of a thread adds to its context. */
@@ -61,13 +62,15 @@ struct bp_model_thread {
     double category_s[BP_CATEGORIES];
     double waiting_s;
     double io_s;
-    double cuda_s;     /* in CUDA calls: busy, but perhaps not on a CPU */
-    double busy_s;     /* not in a wait */
-    double cpu_s;      /* unknown without has_clocks */
-    double runqueue_s; /* busy, but without a CPU: others had it */
-    double wall_s;
-    double idle_s;     /* wall with no busy thread that it ended */
-    double own_idle_s; /* of that, known to be in its waits */
+    double cuda_s;        /* in CUDA calls: busy, but perhaps not on a CPU */
+    double busy_s;        /* not in a wait */
+    double paused_s;      /* recording was paused */
+    double cpu_s;         /* unknown without has_clocks */
+    double runqueue_s;    /* busy, but without a CPU: others had it */
+    double wall_s;        /* without its part of pauses */
+    double paused_wall_s; /* that */
+    double idle_s;        /* wall with no busy thread that it ended */
+    double own_idle_s;    /* of that, known to be in its waits */
     double all_wait_s; /* of waiting_s, while no thread was busy; -1: only its bounds are known */
     double all_wait_least_s; /* these; -1: nor are they */
     double all_wait_most_s;

@@ -79,15 +79,19 @@ static uint64_t end_v(const struct bp_model_process *process, const struct bp_wa
     return bp_tree_at(page->word, page->start, process->end, &idle).v;
 }
 
+/* Its part of the wall; `paused`: of that, what fell into pauses. */
 static double recorded_part(const struct bp_model_process *process, const struct bp_thread *info,
-                            const struct bp_wall_tree *tree) {
+                            const struct bp_wall_tree *tree, double *paused) {
     double ticks = v_ticks(info->v);
-    bool busy = info->in_tree && info->wait_entry == 0 && info->state != BP_THREAD_ENDED;
-    if (busy && tree) {
-        uint64_t v = end_v(process, tree);
+    /* One that ended while its process did may not have left the page: in a pause that matters. */
+    bool there = info->state != BP_THREAD_ENDED || process->profile->header.pauses;
+    bool busy = info->in_tree && info->wait_entry == 0 && there && tree;
+    uint64_t v = busy ? end_v(process, tree) : 0;
+    if (busy)
         ticks += v > info->v_since ? v_ticks(v - info->v_since) : 0;
-    }
-    return ticks * process->tick_s;
+    double most = v_ticks(bp_model_paused_v(&process->profile->header, info, busy, v));
+    *paused = fmin(most, ticks) * process->tick_s;
+    return ticks * process->tick_s - *paused;
 }
 
 /* When the thread was last busy: its end, the beginning of its last wait, or its process's end. */
@@ -99,7 +103,8 @@ static uint64_t last_busy(const struct bp_model_process *process,
     for (uint32_t i = 0; i < thread->open_count; i++) {
         const struct bp_node *node = &thread->nodes[thread->open[i].node];
         if (process->profile->funcs[node->func].kind == BP_FUNC_WAIT)
-            ticks = thread->open[i].start; /* the outermost wins, as in wait_entry */
+            ticks =
+                thread->open[i].start - thread->missed; /* the outermost wins, as in wait_entry */
     }
     return ticks;
 }
@@ -157,8 +162,10 @@ static void add_last_idle(struct bp_model *model, const struct bp_wall_tree *tre
     uint64_t ending = end && closed > end ? closed - end : 0;
     if (ending > idle)
         ending = idle;
+    uint64_t paused = bp_model_paused_idle(model, closed - idle, closed - ending);
     model->wall.start_s += (double)ending * tick_s;
-    model->wall.idle_s += (double)(idle - ending) * tick_s;
+    model->wall.paused_s += (double)paused * tick_s;
+    model->wall.idle_s += (double)(idle - ending - paused) * tick_s;
 }
 
 /* The two ends of the run: before the first thread, and after the last. */
@@ -214,7 +221,9 @@ static void use_trees(struct bp_model *model) {
         const struct bp_wall_tree *tree = tree_of(model, process);
         if (!tree)
             continue;
-        thread->wall_s = recorded_part(process, &thread->source->info, tree);
+        thread->wall_s =
+            recorded_part(process, &thread->source->info, tree, &thread->paused_wall_s);
+        model->wall.paused_s += thread->paused_wall_s;
         double exec_s = exec_time(model, thread);
         thread->idle_s = (double)thread->source->info.idle * process->tick_s - exec_s;
         model->wall.idle_s += thread->idle_s;
@@ -244,7 +253,8 @@ static void use_no_tree(struct bp_model *model) {
     for (uint32_t i = 0; i < model->thread_count; i++) {
         struct bp_model_thread *thread = &model->threads[i];
         const struct bp_model_process *process = &model->processes[thread->process];
-        thread->wall_s = recorded_part(process, &thread->source->info, NULL);
+        thread->wall_s =
+            recorded_part(process, &thread->source->info, NULL, &thread->paused_wall_s);
         thread->idle_s = (double)thread->source->info.idle * process->tick_s;
         model->wall.idle_s += thread->idle_s;
         sum += thread->wall_s;
@@ -254,6 +264,7 @@ static void use_no_tree(struct bp_model *model) {
         sum += model->threads[i].wall_s = model->threads[i].busy_s;
     if (model->thread_count == 1) {
         model->wall.idle_s = model->threads[0].idle_s = model->threads[0].waiting_s;
+        model->wall.paused_s = model->threads[0].paused_s;
         return;
     }
     double room = model->wall.total_s - model->wall.idle_s;
@@ -295,6 +306,7 @@ void bp_model_split_wall(struct bp_model *model) {
     else
         use_no_tree(model);
     double sum = model->wall.idle_s + model->wall.start_s + model->wall.overhead_s;
+    sum += model->wall.paused_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {
         share_part(model, i);
         sum += model->threads[i].wall_s;

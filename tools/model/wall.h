@@ -12,8 +12,9 @@
 
 struct bp_wall {
     double total_s;
-    double idle_s;  /* no thread was busy */
-    double start_s; /* there was no thread: before the first, during exec, after the last */
+    double idle_s;   /* no thread was busy */
+    double start_s;  /* there was no thread: before the first, during exec, after the last */
+    double paused_s; /* recording was paused: in threads that were busy, and without any */
     double overhead_s;
     double category_s[BP_CATEGORIES]; /* framework with idle_s and start_s */
     double cuda_api_s;                /* of the framework: in CUDA calls, as the next */

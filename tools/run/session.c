@@ -31,7 +31,8 @@ static uint32_t strings_size(const char *rules) {
 }
 
 static uint64_t file_size(const struct bp_session_about *about) {
-    uint64_t size = BP_PAGE + bp_chunk_size(BP_TREE, 1) + bp_chunk_size(BP_REAPED, 1);
+    uint64_t size = BP_PAGE + bp_chunk_size(BP_TREE, 1) + bp_chunk_size(BP_REAPED, 1) +
+                    bp_chunk_size(BP_MARKS, BP_MARKS_KEPT);
     if (about->rules[0])
         size +=
             bp_chunk_size(BP_STRINGS, strings_size(about->rules)) + bp_chunk_size(BP_VARIABLES, 1);
@@ -84,6 +85,7 @@ static void fill_header(struct bp_header *header, const struct bp_session_about 
     snprintf(header->command, sizeof header->command, "%s", command);
     free(command);
     header->used = BP_PAGE;
+    header->wanted = header->obeyed = about->paused ? BP_WANTED_STEP | BP_WANTED_PAUSED : 0;
 }
 
 static struct bp_chunk *add_chunk(struct bp_header *header, enum bp_chunk_kind kind,
@@ -124,6 +126,7 @@ int bp_session_init(struct bp_session *session, const struct bp_session_about *a
     fill_header(session->header, about);
     session->tree_chunk = add_chunk(session->header, BP_TREE, 1);
     session->reaped_chunk = add_chunk(session->header, BP_REAPED, 1);
+    add_chunk(session->header, BP_MARKS, BP_MARKS_KEPT);
     add_rules(session->header, about->rules);
     bp_header_publish(session->header);
     session->tree = (struct bp_tree *)(session->tree_chunk + 1);

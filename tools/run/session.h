@@ -7,6 +7,7 @@
 #ifndef BP_TOOLS_RUN_SESSION_H
 #define BP_TOOLS_RUN_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,6 +33,7 @@ struct bp_session_about {
     const char *hooks;
     const char *project; /* folder; "" without */
     const char *rules;   /* JSON; "" without */
+    bool paused;         /* processes begin paused */
 };
 
 int bp_session_init(struct bp_session *session, const struct bp_session_about *about,

@@ -15,6 +15,7 @@ struct bp_run_settings {
     struct bp_words dsl;
     struct bp_words hooks;
     bool no_wait;
+    bool paused; /* record nothing before `battprof start` */
     struct bp_words python;
     bool python_all;
     struct bp_words count;

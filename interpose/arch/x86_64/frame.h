@@ -49,6 +49,10 @@ static inline void bp_arch_registers_of(const ucontext_t *context, uint64_t *r) 
         r[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
+static inline uint64_t bp_arch_pc_of(const ucontext_t *context) {
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
 /* Whether the instruction that ends before `code` is a call: e8 and four bytes, or ff with 2 in the
  * middle bits of the next byte, which one, two, five or six more may follow. */
 #define BP_ARCH_LONGEST_CALL 7 /* bytes that must be readable before `code` */

@@ -158,6 +158,27 @@ def _recording():
     return (path, where) if path and where else (None, None)
 
 
+def _call(name, *arguments):
+    path, _ = _recording()
+    if path:  # with the GIL held: Python functions are measured from the next call on
+        getattr(ctypes.PyDLL(path), name)(*arguments)
+
+
+def start():
+    """Record from now on, where recording is paused. Nothing, if this process has no profiler."""
+    _call("libbattprof_start")
+
+
+def stop():
+    """Pause the recording of this process."""
+    _call("libbattprof_stop")
+
+
+def mark(text):
+    """Note this instant in the profile."""
+    _call("libbattprof_mark", text.encode("utf-8", "replace"))
+
+
 def record(name="part"):
     """With this process's profiler, which is loaded if need be: a part of what this thread does.
 

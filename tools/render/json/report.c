@@ -48,7 +48,7 @@ static json_t *make_framework(const struct bp_model *model) {
 }
 
 static const char *kind_name(uint32_t kind) {
-    static const char *const names[] = {"root", "call", "wait", "io", "folded"};
+    static const char *const names[] = {"root", "call", "wait", "io", "folded", "paused"};
     return names[kind];
 }
 
@@ -180,6 +180,7 @@ static json_t *make_threads(const struct bp_model *model) {
         bp_json_set(object, "overhead_s", thread->overhead_s);
         bp_json_set(object, "busy_s", thread->busy_s);
         bp_json_set(object, "waiting_s", thread->waiting_s);
+        bp_json_set(object, "paused_s", thread->paused_s);
         json_object_set_new(object, "all_wait_s",
                             thread->all_wait_s < 0 ? json_null() : json_real(thread->all_wait_s));
         json_object_set_new(object, "all_wait_least_s",
@@ -280,6 +281,7 @@ json_t *bp_report_json_make(const struct bp_analysis *analysis,
     json_object_set_new(root, "framework", make_framework(model));
     json_object_set_new(root, "split", bp_report_json_split(model));
     json_object_set_new(root, "choice", bp_report_json_choice(model));
+    json_object_set_new(root, "recording", bp_report_json_recording(model));
     bp_json_set(root, "idle_s", model->wall.idle_s);
     bp_json_set(root, "start_s", model->wall.start_s);
     bp_json_set(root, "unsplit_s", model->wall.unsplit_s);

@@ -29,6 +29,7 @@ json_t *bp_report_json_line_rows(const struct bp_model *model,
 
 /* split.c: the wall by whose code it was; what was taken as the user's, null where a DSL is. The
  * last sets null for what is negative: unknown. */
+json_t *bp_report_json_recording(const struct bp_model *model);
 json_t *bp_report_json_split(const struct bp_model *model);
 json_t *bp_report_json_choice(const struct bp_model *model);
 void bp_report_json_set_known(json_t *object, const char *key, double s);

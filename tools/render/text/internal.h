@@ -10,6 +10,7 @@
 #include "tools/render/report.h"
 
 void bp_report_headline(const struct bp_page *page, const struct bp_model *model);
+void bp_report_recording(const struct bp_page *page, const struct bp_model *model);
 void bp_report_categories(const struct bp_page *page, const struct bp_model *model);
 void bp_report_choice(const struct bp_page *page, const struct bp_model *model);
 void bp_report_notes(const struct bp_page *page, const struct bp_analysis *analysis);

@@ -81,15 +81,22 @@ static void print_overhead(const struct bp_page *page, const struct bp_model *mo
     fputc('\n', page->out);
 }
 
+static void print_paused(const struct bp_page *page, const struct bp_model *model) {
+    if (model->pauses.count)
+        print_category(page, model, "paused", model->wall.paused_s, 90);
+}
+
 void bp_report_categories(const struct bp_page *page, const struct bp_model *model) {
     if (model->split.leads) {
         bp_report_split(page, model);
+        print_paused(page, model);
         return;
     }
     print_category(page, model, "DSL", model->wall.category_s[BP_DSL], 32);
     print_category(page, model, "framework", model->wall.category_s[BP_FRAMEWORK], 33);
     print_category(page, model, "transfer", model->wall.category_s[BP_TRANSFER], 35);
     print_overhead(page, model);
+    print_paused(page, model);
     if (model->wall.unsplit_s > 0.005 * model->wall.total_s)
         print_category(page, model, "unknown", model->wall.unsplit_s, 90);
 }
@@ -207,6 +214,7 @@ int bp_report_text(const struct bp_analysis *analysis, const struct bp_report_se
     }
     bp_report_categories(&page, model);
     bp_report_choice(&page, model);
+    bp_report_recording(&page, model);
     print_view(&page, model, settings);
     if (advises(model, settings))
         bp_report_advice(&page, analysis, settings);

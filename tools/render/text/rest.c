@@ -52,6 +52,7 @@ static struct bp_rest find_rest(const struct bp_model *model, const char *overhe
     struct bp_rest rest = find_idle(model);
     add(model, &rest, "starting and ending, while no thread was there", model->wall.start_s,
         LEAST_REST);
+    add(model, &rest, "recording was paused", model->wall.paused_s, LEAST_REST);
     add(model, &rest, overhead, overhead_s, LEAST_REST);
     add(model, &rest, "unknown", model->wall.unsplit_s, LEAST_UNKNOWN);
     return rest;
