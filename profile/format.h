@@ -325,7 +325,7 @@ struct bp_node {
      * our hands while this was innermost, in units of the cheapest kind: header.python_passed is
      * what one costs. */
     uint64_t passed;
-    uint64_t lines; /* ticks that counting lines took of `self` */
+    uint64_t lines; /* ticks of `self` that counting lines took, and looking at imports */
 };
 _Static_assert(sizeof(struct bp_node) == 856, "node");
 

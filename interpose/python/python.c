@@ -217,6 +217,17 @@ static void on_cell(void *arguments) {
         bp_py_facts_cell(bp_py.PyTuple_GetItem(arguments, 0), bp_py.PyTuple_GetItem(arguments, 1));
 }
 
+/* The innermost node pays for it. What the start of our part for Python took has its own place. */
+static void note_spent(uint64_t begin, uint64_t start_before) {
+    const struct bp_header *header = bp_process.writer.header;
+    uint64_t spent = bp_clock_now(bp_process.clock) - begin;
+    uint64_t start = header->python_start - start_before;
+    const struct bp_thread *thread = bp_self;
+    if (thread && spent > start)
+        ((struct bp_node *)((const struct bp_entry *)thread->current)->node)->lines +=
+            spent - start;
+}
+
 /* Before Python is initialised it imports modules of its own; when it ends it is left alone. */
 static void on_event(const char *event, void *arguments) {
     int exec = strcmp(event, "exec") == 0;
@@ -236,6 +247,8 @@ static void on_event(const char *event, void *arguments) {
         return;
     int saved = errno;
     struct bp_py_error error;
+    uint64_t begin = bp_clock_now(bp_process.clock);
+    uint64_t start_before = bp_process.writer.header->python_start;
     bp_py_error_save(&error);
     void *first = bp_py.PyTuple_GetItem(arguments, 0);
     if (ready)
@@ -244,6 +257,7 @@ static void on_event(const char *event, void *arguments) {
         bp_py_import_expect(exec ? first : NULL);
     bp_py.PyErr_Clear();
     bp_py_error_restore(&error);
+    note_spent(begin, start_before);
     errno = saved;
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Whether the overhead that a report states is what the profiler cost.
 
-overhead.py [native] [workers] [python] [wide] [pool] [-v 3.11]... [-r ROUNDS] [-o OPTIONS]    all by default
+overhead.py [native] [workers] [python] [wide] [pool] [-v 3.11]... [-r ROUNDS] [-s SHARE] [-o OPTIONS]
+all by default
 
 native   run_batt
 workers  run_batt with worker processes
@@ -12,7 +13,8 @@ pool     run_batt.py with worker processes
 Run it with BATTPROF_CMD and BP_BENCH_BUILD set, as root: it gives itself a real-time priority and
 one processor (pools of Python hang bare with that: they get the best other priority). Bare and
 profiled runs take turns, and each pair of neighbours gives one difference; the figures are medians. CPU time is user and system time of the whole process tree, the command
-itself included. "says" is overhead_s of the report as a part of the rest; the difference to the
+itself included. On a busy machine many short runs tell more than few long ones: -s 0.2 is a fifth of
+the work. "says" is overhead_s of the report as a part of the rest; the difference to the
 truth is in points. "other" names what is run instead of the command's defaults: -o=--no-sampling.
 """
 import argparse
@@ -168,23 +170,26 @@ def show(name, pairs, says):
                  said - is_so), flush=True)
 
 
-def cases(names, found, directory):
+def cases(names, found, directory, share):
+    def part(count):
+        return str(max(1, round(share * count)))
+
     batt = os.path.join(ROOT, "dsl", "python", "run_batt.py")
     wide = os.path.join(directory, "wide")
     os.mkdir(wide)
     write_wide(wide)
     if "native" in names:
-        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "120"]
+        yield "native", [os.path.join(BUILD, "dsl", "run_batt"), "-c", part(120)]
     if "workers" in names:
-        yield "workers", [os.path.join(BUILD, "dsl", "run_batt"), "-c", "120", "--processes", "2"]
+        yield "workers", [os.path.join(BUILD, "dsl", "run_batt"), "-c", part(120), "--processes", "2"]
     for version, python in found.items():
         label = "%d.%d" % version
         if "python" in names:
-            yield "python " + label, [python, batt, "-c", "100"]
+            yield "python " + label, [python, batt, "-c", part(100)]
         if "wide" in names:
-            yield "wide " + label, [python, os.path.join(wide, "main.py"), "600"]
+            yield "wide " + label, [python, os.path.join(wide, "main.py"), part(600)]
         if "pool" in names:
-            yield "pool " + label, [python, batt, "-c", "100", "--processes", "2"]
+            yield "pool " + label, [python, batt, "-c", part(100), "--processes", "2"]
 
 
 def prefer(pool):
@@ -199,6 +204,7 @@ def main():
     parser.add_argument("names", nargs="*", default=["native", "workers", "python", "wide", "pool"])
     parser.add_argument("-v", action="append", default=[])
     parser.add_argument("-r", type=int, default=30)
+    parser.add_argument("-s", type=float, default=1)
     parser.add_argument("-o", action="append", default=[])
     arguments = parser.parse_args()
     found = {} if set(arguments.names) <= {"native", "workers"} else pythons.find()
@@ -207,7 +213,7 @@ def main():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     directory = tempfile.mkdtemp(prefix="battprof-overhead-")
     try:
-        for name, command in cases(arguments.names, found, directory):
+        for name, command in cases(arguments.names, found, directory, arguments.s):
             prefer(name.startswith("pool"))
             show(name, *measure(command, directory, arguments.r, arguments.o))
     finally:

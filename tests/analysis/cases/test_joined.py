@@ -82,6 +82,22 @@ def check_levels(ids, overlap, count, level):
         raise SystemExit("ids %s, overlap %s: %r" % (ids, overlap, got))
 
 
+def check_cause():
+    """A task that waits long for a worker is slow by what the worker did."""
+    outer = [make_task("check_batt", "t%d" % i, 10.0 * i, 300 if i == 49 else 9, True)
+             for i in range(50)]
+    inner = [make_task("batt", "t%d" % i, 10.0 * i + 1, 290 if i == 49 else 7, False)
+             for i in range(50)]
+    files = {"battprof.7.bp": make_process(7, "check_batt", [outer], 800),
+             "battprof.100.bp": make_process(100, "batt", [inner], 800)}
+    with tempfile.TemporaryDirectory() as directory:
+        make_bp.write_all({"files": files}, directory)
+        advice = json.loads(report(directory, "--json")[0])["advice"]
+    got = [row["what"] for row in advice if "is an outlier" in row["what"]]
+    if len(got) != 1 or " of it in dsl_f (usually " not in got[0]:
+        raise SystemExit("the cause of a task in a worker: %r" % got)
+
+
 def check_growth(ids, overlap):
     took = []
     for count in (300, 300 * MORE):
@@ -99,6 +115,7 @@ def main():
     check_levels(True, True, 50, ("batt", "joined"))
     check_levels(False, False, 50, ("batt", "joined"))
     check_levels(False, True, 50 * WORKERS, ("check_batt", "outer"))
+    check_cause()
     for ids, overlap in ((True, True), (False, False), (False, True)):
         check_growth(ids, overlap)
 

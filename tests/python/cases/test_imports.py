@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Module import is a function of its own, around the outermost import; what the interpreter imports
-for itself is in it. DSL functions called meanwhile are DSL."""
+for itself is in it. DSL functions called meanwhile are DSL. What we look at in code that is executed
+is said as overhead."""
 import os
 import shutil
 
 from harness import pythons
 
 SUBJECTS = os.path.join(pythons.AREA, "subjects")
+EXECUTED = 20000
+MORE = 3  # times the overhead without them; 10 and more by hand, 1.0 if it is not counted
 
 
 def check_version(check, where, python):
@@ -33,5 +36,25 @@ def check_version(check, where, python):
     check.time(group["self_s"] > 0.8 * (byhand - below), "%s: group %r" % (where, group))
 
 
+def overhead(python, count):
+    """Of a program that executes code so often, as an import does, and has no files to read."""
+    program = "code = compile('1', 'x', 'exec')\nfor i in range(%d): exec(code, {})" % count
+    done, output = pythons.profiled(python, ["-c", program], SUBJECTS, ["--no-sampling"])
+    report = pythons.report(output)
+    shutil.rmtree(output)
+    return report["overhead_s"]
+
+
+def check_overhead(check, where, python):
+    few, many = overhead(python, 1), overhead(python, EXECUTED)
+    print("%s: overhead %.2f ms, with %d times code %.2f ms" % (where, 1e3 * few, EXECUTED, 1e3 * many))
+    check.time(many > MORE * few, "%s: overhead %r with code, %r without" % (where, many, few))
+
+
+def check_all(check, where, python):
+    check_version(check, where, python)
+    check_overhead(check, where, python)
+
+
 if __name__ == "__main__":
-    pythons.check_all(check_version)
+    pythons.check_all(check_all)

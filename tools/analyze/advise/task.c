@@ -101,7 +101,15 @@ static struct outliers find_outliers(const struct bp_model *model) {
     return found;
 }
 
-/* The function that took most beyond the median task. Waiting for the GIL is what others did. */
+/* Waiting for the GIL is what others did, and waiting for what was handed to others is in the rows
+ * of those who did it. */
+static bool waits_for_others(const struct bp_model *model, const struct bp_model_task *task,
+                             const struct bp_task_function *row) {
+    const struct bp_function *function = &model->functions[row->function];
+    return function->gil || (function->kind == BP_FUNC_WAIT && task->handed_s > row->self_s / 2);
+}
+
+/* The function that took most beyond the median task. */
 static const struct bp_task_function *find_cause(const struct bp_model *model,
                                                  const struct bp_task_typical *typical,
                                                  const struct bp_model_task *task,
@@ -110,7 +118,7 @@ static const struct bp_task_function *find_cause(const struct bp_model *model,
         double more_s = rows[i].self_s - typical->function_s[rows[i].function];
         if (!(more_s > WORTH_NAMING * task->duration_s))
             return NULL;
-        if (!model->functions[rows[i].function].gil)
+        if (!waits_for_others(model, task, &rows[i]))
             return &rows[i];
     }
     return NULL;
