@@ -151,6 +151,7 @@ class Formats(CommandTest):
             self.assertEqual(done.returncode, 1, done.stderr)
             files = [file for _, _, names in os.walk(self.path("out")) for file in names]
             self.assertEqual(files, ["old"], form)
+            self.assertEqual(os.listdir(self.path("out")), ["old"], form)
         with open(self.path("out/old"), encoding="ascii") as file:
             self.assertEqual(file.read(), "old")
 
