@@ -42,9 +42,11 @@ def need_python(module):
 
 
 def run(*command, data=None):
+    """In an empty directory: callgrind_annotate cuts the working directory off some paths, and then
+    has functions of files below it twice."""
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run(command, capture_output=True, check=False, input=data, timeout=500,
-                              env={**os.environ, "HOME": home})
+                              cwd=home, env={**os.environ, "HOME": home})
     assert done.returncode == 0, (command, done.stderr[-2000:])
     return done.stdout.decode("utf-8", "replace")
 
@@ -144,8 +146,17 @@ def speedscope(files, profiles=2, shot=None):
         "modules": MODULES, "speedscope": SPEEDSCOPE, "chromium": shutil.which("chromium"),
         "profiles": profiles, "files": files, "shot": shot})
     assert not answer["errors"], answer["errors"]
-    return {name: [{row[2]: (shown(row[1]), shown(row[0])) for row in table} for table in tables]
-            for name, tables in answer["files"].items()}
+    return {name: [add_rows(table) for table in tables] for name, tables in answer["files"].items()}
+
+
+def add_rows(table):
+    """Functions of one name in several files have a row each."""
+    found = {}
+    for total, own, name in table:
+        before = found.get(name, ((0, 0), (0, 0)))
+        found[name] = tuple((value[0] + more[0], value[1] + more[1])
+                            for value, more in zip(before, (shown(own), shown(total)), strict=True))
+    return found
 
 
 def perfetto(questions):
