@@ -13,6 +13,7 @@
 #include "tools/export/export.h"
 #include "tools/export/tables/tables.h"
 #include "tools/render/json/report.h"
+#include "tools/symbols/symbols.h"
 
 /* Each a profile of its own: the directories in it, or the path itself. */
 static void find_profiles(struct bp_paths *found, const char *path) {
@@ -39,11 +40,13 @@ static void find_profiles(struct bp_paths *found, const char *path) {
     free(below);
 }
 
+/* Ranks run the same files: who reads their symbols anew for each takes twice as long. */
 static int add_profile(struct bp_tables *tables, const char *path, char **run,
-                       const struct bp_rules *rules, struct bp_error *error) {
+                       const struct bp_rules *rules, struct bp_symbols *symbols,
+                       struct bp_error *error) {
     struct bp_report_settings settings;
     struct bp_analysis analysis;
-    struct bp_model *model = bp_model_new(path, rules, error);
+    struct bp_model *model = bp_model_new_of_many(path, rules, symbols, error);
     if (!model)
         return -1;
     bp_report_defaults(&settings);
@@ -63,13 +66,15 @@ static int add_profile(struct bp_tables *tables, const char *path, char **run,
 int bp_export_tables(const char *path, const char *directory, const char *run,
                      const struct bp_rules *rules, struct bp_error *error) {
     struct bp_tables tables = {.directory = directory, .run = run};
+    struct bp_symbols *symbols = bp_symbols_new(NULL);
     struct bp_paths found = {0};
     char *name = NULL;
     int result = 0;
     find_profiles(&found, path);
     tables.many = found.count > 1;
     for (uint32_t i = 0; i < found.count && !result; i++)
-        result = add_profile(&tables, found.path[i], &name, rules, error);
+        result = add_profile(&tables, found.path[i], &name, rules, symbols, error);
+    bp_symbols_free(symbols);
     if (!result)
         result = bp_tables_finish(&tables, error);
     bp_tables_fini(&tables);

@@ -133,11 +133,16 @@ static void write_place(struct callgrind *callgrind, const char *key, uint32_t n
     fputc('\n', callgrind->out);
 }
 
+/* As it is written: times are nanoseconds. */
+static uint64_t count_of(int event, double value) {
+    return event == WALL || event == THREAD ? bp_export_ns(value) : (uint64_t)value;
+}
+
 static void write_cost(struct callgrind *callgrind, uint32_t line, const struct cost *cost) {
-    fprintf(callgrind->out, "%u %llu %llu %.0f %.0f\n", line,
-            (unsigned long long)bp_export_ns(cost->value[WALL]),
-            (unsigned long long)bp_export_ns(cost->value[THREAD]), cost->value[CALLS],
-            cost->value[BYTES]);
+    fprintf(callgrind->out, "%u", line);
+    for (int i = 0; i < EVENTS; i++)
+        fprintf(callgrind->out, " %llu", (unsigned long long)count_of(i, cost->value[i]));
+    fputc('\n', callgrind->out);
 }
 
 static void write_function(struct callgrind *callgrind, uint32_t number) {
@@ -160,6 +165,18 @@ static void write_function(struct callgrind *callgrind, uint32_t number) {
     }
 }
 
+/* All of the run: readers would add up inclusive costs for it. */
+static void write_summary(const struct callgrind *callgrind) {
+    uint64_t sum[EVENTS] = {0};
+    for (uint32_t i = 0; i < callgrind->place_count; i++)
+        for (int k = 0; k < EVENTS; k++)
+            sum[k] += count_of(k, callgrind->self[i].value[k]);
+    fputs("summary:", callgrind->out);
+    for (int k = 0; k < EVENTS; k++)
+        fprintf(callgrind->out, " %llu", (unsigned long long)sum[k]);
+    fputc('\n', callgrind->out);
+}
+
 static void write_head(struct callgrind *callgrind) {
     const struct bp_model *model = callgrind->export->model;
     char *command = bp_utf8_text(model->run.command);
@@ -172,6 +189,7 @@ static void write_head(struct callgrind *callgrind) {
             "event: calls : calls\nevent: bytes : bytes copied between host and device\n"
             "events: wall thread calls bytes\n",
             comment);
+    write_summary(callgrind);
     free(comment);
     free(command);
 }

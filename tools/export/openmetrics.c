@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The sums of a run as metrics, in the text that OpenMetrics and Prometheus both read: all are
- * gauges but for the histogram, since a finished run does not count on.
+ * gauges but for the histogram, since a finished run does not count on. OpenMetrics has no
+ * comments: what the format loses is in the help of the first metric.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +46,11 @@ static void write_one(FILE *out, const char *name, double value) {
 }
 
 static void write_wall(const struct bp_model *model, FILE *out) {
-    write_family(out, "run_wall_seconds", "gauge", "Wall clock time of the run.");
+    char *comment = bp_export_comment(BP_EXPORT_openmetrics);
+    char *help = bp_make_text("Wall clock time of the run. (%s)", comment);
+    write_family(out, "run_wall_seconds", "gauge", help);
+    free(comment);
+    free(help);
     write_one(out, "run_wall_seconds", model->wall.total_s);
     write_family(out, "wall_seconds", "gauge",
                  "Wall clock time of the run by category; the parts sum to the whole.");
@@ -104,9 +109,15 @@ static void write_devices(const struct bp_model *model, FILE *out) {
     }
 }
 
-/* From a millisecond to three hours, two a decade. */
-static const double bounds[] = {0.001, 0.003, 0.01, 0.03, 0.1,  0.3,  1,    3,
-                                10,    30,    100,  300,  1000, 3000, 10000};
+/* From a millisecond to three hours, two a decade; OpenMetrics wants a point in each. */
+#define BOUND(value)                                                                               \
+    { value, #value }
+static const struct {
+    double value;
+    const char *text;
+} bounds[] = {BOUND(0.001), BOUND(0.003), BOUND(0.01),   BOUND(0.03),   BOUND(0.1),
+              BOUND(0.3),   BOUND(1.0),   BOUND(3.0),    BOUND(10.0),   BOUND(30.0),
+              BOUND(100.0), BOUND(300.0), BOUND(1000.0), BOUND(3000.0), BOUND(10000.0)};
 
 static void write_durations(const struct bp_model *model, FILE *out) {
     const char *name = "task_duration_seconds";
@@ -118,9 +129,9 @@ static void write_durations(const struct bp_model *model, FILE *out) {
         sum_s += values[i];
     write_family(out, name, "histogram", "Durations of the tasks that ended.");
     for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-        while (below < count && values[below] <= bounds[i])
+        while (below < count && values[below] <= bounds[i].value)
             below++;
-        fprintf(out, "battprof_%s_bucket{le=\"%g\"} %u\n", name, bounds[i], below);
+        fprintf(out, "battprof_%s_bucket{le=\"%s\"} %u\n", name, bounds[i].text, below);
     }
     fprintf(out, "battprof_%s_bucket{le=\"+Inf\"} %u\nbattprof_%s_sum %.9g\nbattprof_%s_count %u\n",
             name, count, name, sum_s, name, count);
@@ -146,12 +157,9 @@ static void write_tasks(const struct bp_model *model, FILE *out) {
 }
 
 int bp_export_openmetrics(const struct bp_export *export, FILE *out) {
-    char *comment = bp_export_comment(BP_EXPORT_openmetrics);
-    fprintf(out, "# %s\n", comment);
     write_wall(export->model, out);
     write_devices(export->model, out);
     write_tasks(export->model, out);
     fputs("# EOF\n", out);
-    free(comment);
     return ferror(out) ? -1 : 0;
 }

@@ -103,6 +103,10 @@ void bp_model_free_lines(struct bp_model *model);
 /* recursion.c: `self` and `total` per node, as recorded. */
 void bp_model_find_recursion(struct bp_thread_work *work, const struct bp_profile_thread *source,
                              const double *self, const double *total);
+/* Per node whether it is within another one of its function: functions that share a name may call
+ * one another, and the total of all of them is that of the outermost. A new array. */
+bool *bp_model_find_nested(const struct bp_thread_work *work,
+                           const struct bp_profile_thread *source, uint32_t function_count);
 /* `value` per node becomes the sum over the time in which the node's function was open. */
 void bp_model_sum_open(const struct bp_thread_work *work, const struct bp_profile_thread *source,
                        double *value);

@@ -13,10 +13,10 @@
 
 /* Files that were asked for names and gave none. */
 static void find_unnamed(struct bp_model *model) {
-    for (uint32_t i = 0; model->samples.symbols && i < bp_symbols_count(model->samples.symbols);
-         i++) {
+    uint32_t count = model->samples.symbols ? bp_symbols_count(model->samples.symbols) : 0;
+    for (uint32_t i = 0; i < count; i++) {
         const char *problem = bp_symbols_problem(model->samples.symbols, i);
-        if (problem[0])
+        if (problem[0] && bp_keys_get(&model->samples.files, &i, sizeof(i)) != BP_KEYS_NONE)
             *BP_APPEND(model->samples.unnamed, model->samples.unnamed_count) = problem;
     }
 }
@@ -71,11 +71,14 @@ static void work_free(struct bp_model *model) {
     model->work = NULL;
 }
 
-struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
-                                   const struct bp_task_wishes *wishes, struct bp_error *error) {
+static struct bp_model *make(const char *path, const struct bp_rules *rules,
+                             const struct bp_task_wishes *wishes, struct bp_symbols *symbols,
+                             struct bp_error *error) {
     struct bp_model *model = bp_alloc(1, sizeof(*model));
     if (wishes)
         model->tasks.wishes = *wishes;
+    model->samples.symbols = symbols;
+    model->samples.lent = symbols != NULL;
     model->run.path = path;
     model->work = bp_alloc(1, sizeof(*model->work));
     model->contexts = bp_alloc(1, sizeof(*model->contexts));
@@ -96,7 +99,17 @@ struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rule
 
 struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
                               struct bp_error *error) {
-    return bp_model_new_with(path, rules, NULL, error);
+    return make(path, rules, NULL, NULL, error);
+}
+
+struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
+                                   const struct bp_task_wishes *wishes, struct bp_error *error) {
+    return make(path, rules, wishes, NULL, error);
+}
+
+struct bp_model *bp_model_new_of_many(const char *path, const struct bp_rules *rules,
+                                      struct bp_symbols *symbols, struct bp_error *error) {
+    return make(path, rules, NULL, symbols, error);
 }
 
 static void processes_free(struct bp_model_process *processes, uint32_t count) {
@@ -143,7 +156,9 @@ void bp_model_free(struct bp_model *model) {
     bp_model_free_sites(model);
     free(model->lines.spots);
     free(model->lines.shares);
-    bp_symbols_free(model->samples.symbols);
+    if (!model->samples.lent)
+        bp_symbols_free(model->samples.symbols);
+    bp_keys_fini(&model->samples.files);
     free(model->roles);
     free(model->machines);
     free(model->samples.unnamed);

@@ -78,6 +78,10 @@ struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
 /* The same, with tasks looked at in a way of one's own; `wishes` NULL: the usual one. */
 struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
                                    const struct bp_task_wishes *wishes, struct bp_error *error);
+/* One of many: names come from `symbols`, which know the files of the others, and outlive them all.
+ */
+struct bp_model *bp_model_new_of_many(const char *path, const struct bp_rules *rules,
+                                      struct bp_symbols *symbols, struct bp_error *error);
 void bp_model_free(struct bp_model *model);
 
 #endif

@@ -49,6 +49,37 @@ void bp_model_find_recursion(struct bp_thread_work *work, const struct bp_profil
     free(below);
 }
 
+/* Per function of the model: several functions of the file, as all that match "solve_*", are it. */
+static bool *find_shared(const struct bp_thread_work *work, const struct bp_profile_thread *source,
+                         uint32_t function_count) {
+    bool *shared = bp_alloc(function_count, sizeof(*shared));
+    uint32_t *first = bp_alloc(function_count, sizeof(*first)); /* of the file, + 1 */
+    for (uint32_t i = 0; i < source->node_count; i++) {
+        uint32_t function = work->function[i];
+        uint32_t func = source->nodes[i].func + 1;
+        shared[function] |= first[function] && first[function] != func;
+        first[function] = func;
+    }
+    free(first);
+    return shared;
+}
+
+bool *bp_model_find_nested(const struct bp_thread_work *work,
+                           const struct bp_profile_thread *source, uint32_t function_count) {
+    bool *shared = find_shared(work, source, function_count);
+    bool *nested = bp_alloc(source->node_count, sizeof(*nested));
+    for (uint32_t i = 1; i < source->node_count; i++) {
+        uint32_t outer = source->nodes[i].parent;
+        if (!shared[work->function[i]])
+            continue;
+        while (outer && work->function[outer] != work->function[i])
+            outer = source->nodes[outer].parent;
+        nested[i] = outer > 0;
+    }
+    free(shared);
+    return nested;
+}
+
 void bp_model_sum_open(const struct bp_thread_work *work, const struct bp_profile_thread *source,
                        double *value) {
     sum_up(source, value);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/base/keys.h"
+
 #define BP_NO_STACK UINT32_MAX
 
 struct bp_sampled_stack {
@@ -27,6 +29,8 @@ struct bp_model_samples {
     struct bp_sampled_stack *stacks;
     uint32_t stack_count;
     struct bp_symbols *symbols; /* NULL: no address was looked up */
+    bool lent;                  /* the symbols are another's, and have files of other models */
+    struct bp_keys files;       /* of the symbols: numbers of those that this model asked for */
     const char **unnamed;       /* why files gave no names: one text each, borrowed */
     uint32_t unnamed_count;
 };

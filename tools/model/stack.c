@@ -99,7 +99,9 @@ uint32_t bp_stack_file(const struct bp_stack_reader *reader, uint32_t number) {
                              : sizeof(object->build_id),
         .loaded_ns = profile->header.first.realtime_ns,
     };
-    return bp_symbols_add(reader->model->samples.symbols, &file);
+    uint32_t symbols = bp_symbols_add(reader->model->samples.symbols, &file);
+    bp_keys_put(&reader->model->samples.files, &symbols, sizeof(symbols));
+    return symbols;
 }
 
 /* Code that belongs to no file was made by the program itself. */

@@ -277,6 +277,7 @@ static void add_nodes(struct account *account) {
     double tick_s = account->process->tick_s;
     double *burst_s =
         bp_model_bursts(account->source, account->process->profile->func_count, tick_s);
+    bool *nested = bp_model_find_nested(account->work, account->source, model->function_count);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         struct bp_function *function = &model->functions[account->work->function[i]];
         struct bp_context *context = &model->contexts[account->work->context[i]];
@@ -289,7 +290,7 @@ static void add_nodes(struct account *account) {
             continue;
         }
         function->self_s += self_s;
-        function->total_s += total_s;
+        function->total_s += nested[i] ? 0 : total_s;
         function->overhead_s += account->own[i] * tick_s;
         function->burst_s += burst_s[i] < self_s ? burst_s[i] : self_s;
         context->self_s += self_s;
@@ -305,6 +306,7 @@ static void add_nodes(struct account *account) {
                                  &times, tick_s);
     }
     free(burst_s);
+    free(nested);
 }
 
 /* Ended threads have told what their clocks said, and so has the one that called exit. */

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Tables: rows are those of report --json, ranks come together, and the shipped views find what was
-planted, in DuckDB where there is one (pip install duckdb; BP_DUCKDB_PYTHON names the Python that has
-it)."""
+planted, in DuckDB where there is one (tools/deps --readers)."""
 import glob
 import gzip
 import json
 import os
 import subprocess
-import sys
 import unittest
 
+from harness import readers
 from harness.command import LIB, CommandTest, main
 
 RUN_BATT = os.environ["RUN_BATT"]
@@ -43,10 +42,11 @@ class Tables(CommandTest):
         self.assertEqual(result.status, 0, result)
 
     def query(self, directory, text):
-        python = os.environ.get("BP_DUCKDB_PYTHON", sys.executable)
-        if subprocess.run([python, "-c", "import duckdb"], check=False,
-                          capture_output=True).returncode:
-            self.skipTest("duckdb is not installed: pip install duckdb")
+        try:
+            python = readers.need_python("duckdb")
+        except readers.Missing as missing:
+            print("skipped: %s" % missing, flush=True)
+            self.skipTest(str(missing))
         done = subprocess.run([python, "-c", QUERY, self.path(directory), text], check=False,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

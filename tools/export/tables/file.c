@@ -150,6 +150,15 @@ int bp_tables_finish(struct bp_tables *tables, struct bp_error *error) {
     return bp_tables_write_views(tables, error);
 }
 
+/* What was made for files that did not come; a directory that holds others stays. */
+static void remove_places(const struct bp_tables *tables) {
+    char *place = bp_copy_text(tables->place);
+    size_t top = strlen(tables->directory);
+    while (strlen(place) >= top && rmdir(place) == 0 && strrchr(place, '/'))
+        *strrchr(place, '/') = 0;
+    free(place);
+}
+
 void bp_tables_fini(struct bp_tables *tables) {
     struct bp_error ignored = {0};
     for (uint32_t i = 0; i < tables->file_count; i++) {
@@ -161,6 +170,8 @@ void bp_tables_fini(struct bp_tables *tables) {
         free(file->path);
     }
     bp_error_fini(&ignored);
+    if (tables->place)
+        remove_places(tables);
     free(tables->files);
     free(tables->place);
     free(tables->ending);
