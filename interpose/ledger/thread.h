@@ -108,6 +108,7 @@ struct bp_process {
     uint32_t threads;                      /* segments handed out */
     struct bp_thread *dead;                /* segments of ended threads */
     void (*arm)(struct bp_thread *thread); /* have bp_thread_end called when the thread ends */
+    uint64_t main_low, main_high;          /* the stack of the main thread */
     struct bp_tree *tree;
     struct bp_tree_slot *slot;
     uint32_t tree_off; /* the process has left the tree */
