@@ -55,7 +55,8 @@ bool bp_loan_is_waiting(uint64_t pc, uint64_t address);
 uint64_t bp_loan_handle(const struct user_regs_struct *registers);
 uint64_t bp_loan_words(const struct user_regs_struct *registers);
 
-/* Where the code, which lies at `address`, jumps to for good, from `*at` on; 0: nowhere any more. */
+/* Where the code, which lies at `address`, jumps to for good, from `*at` on; 0: nowhere any more.
+ */
 uint64_t bp_code_next_jump(const uint8_t *code, size_t size, uint64_t address, size_t *at);
 
 /* The text where a frame of a signal handler has the registers that it interrupted. */

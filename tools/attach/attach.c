@@ -25,10 +25,10 @@
 #define PATIENCE_NS 8000000000ull
 #define LONGEST_PATIENCE_NS 60000000000ull
 #define TRIES 1000
-#define DENIALS 20 /* one after the other: it is the process that is refused */
-#define SHORTEST_NS 100000        /* between rounds; doubled up to the longest */
+#define DENIALS 20         /* one after the other: it is the process that is refused */
+#define SHORTEST_NS 100000 /* between rounds; doubled up to the longest */
 #define LONGEST_NS 5000000
-#define START_NS 3000000000ull /* from loading the library to its profile, on a busy machine */
+#define START_NS 3000000000ull  /* from loading the library to its profile, on a busy machine */
 #define DLOPEN_MODE 0x80000000u /* __libc_dlopen_mode wants to be told that it is dlopen */
 
 struct attempt {
@@ -213,8 +213,8 @@ static int attach(struct attempt *attempt, struct bp_error *error) {
                                      .attach = &attempt->attach,
                                      .address = bp_objects_room(&attempt->objects, bp_loan_size())};
     try_all(attempt);
-    int result = attempt->state == BP_LOAN_DONE ? wait_for_profile(attempt, error)
-                                                : explain(attempt, error);
+    int result =
+        attempt->state == BP_LOAN_DONE ? wait_for_profile(attempt, error) : explain(attempt, error);
     bp_safe_calls_free(attempt->loan.calls);
     bp_frames_forget(&attempt->objects);
     return result;

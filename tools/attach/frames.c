@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * libdw finds the row that holds at an instruction and gives its rules as expressions; here they
+ * are evaluated. The part of the stack that a walk needs, as a rule, is read at once: a stopped
+ * thread waits for us.
+ */
 #include "tools/attach/frames.h"
 
 #include <dwarf.h>
@@ -110,8 +115,7 @@ static bool produce(const struct walk *walk, const Dwarf_Op *op, uint64_t *value
         *value = op->number;
     else if (atom == DW_OP_call_frame_cfa)
         *value = walk->cfa;
-    else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31 &&
-             get(walk, atom - DW_OP_breg0, value))
+    else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31 && get(walk, atom - DW_OP_breg0, value))
         *value += op->number;
     else if (atom == DW_OP_bregx && get(walk, op->number, value))
         *value += op->number2;

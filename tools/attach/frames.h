@@ -13,8 +13,8 @@
 
 struct bp_attach_frame {
     uint64_t pc;
-    bool exact;      /* the instruction itself, not where a call returns to */
-    bool trampoline; /* by which a signal handler returns */
+    bool exact;                            /* the instruction itself, not where a call returns to */
+    bool trampoline;                       /* by which a signal handler returns */
     const struct bp_attach_object *object; /* NULL: in no file */
 };
 

@@ -259,8 +259,8 @@ static enum bp_loan_state borrow(struct borrowed *borrowed) {
         return leave_for_later(borrowed, "its registers cannot be set");
     uint64_t attach = run_to_memory(borrowed);
     if (!attach)
-        return leave_for_later(borrowed, borrowed->trace.signal ? "a signal came"
-                                                                : "it has no memory");
+        return leave_for_later(borrowed,
+                               borrowed->trace.signal ? "a signal came" : "it has no memory");
     if (!fill(borrowed, attach))
         return leave_for_later(borrowed, "its memory cannot be written");
     return finish(borrowed, run_to_end(borrowed));

@@ -125,9 +125,8 @@ static const char *soname_of(Elf *elf) {
         Elf_Data *data = elf_getdata(section, NULL);
         int count = (int)(header.sh_size / header.sh_entsize);
         for (int i = 0; data && i < count && gelf_getdyn(data, i, &entry); i++) {
-            const char *name = entry.d_tag == DT_SONAME
-                                   ? elf_strptr(elf, header.sh_link, entry.d_un.d_val)
-                                   : NULL;
+            const char *name =
+                entry.d_tag == DT_SONAME ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
             if (name)
                 return name;
         }
@@ -203,8 +202,8 @@ static void add_line(struct bp_objects *objects, const struct line *line) {
         if (line->offset != 0 || line->access[3] != 'p')
             return; /* data */
         last = BP_APPEND(objects->rows, objects->count);
-        *last = (struct bp_attach_object){
-            .path = bp_copy_text(line->path), .low = line->low, .fd = -1};
+        *last =
+            (struct bp_attach_object){.path = bp_copy_text(line->path), .low = line->low, .fd = -1};
     }
     last->high = line->high;
     if (line->access[2] == 'x')
@@ -228,8 +227,8 @@ static bool needs_musl(Elf *elf) {
     size_t count = 0, size = 0;
     const char *file = elf_rawfile(elf, &size);
     for (size_t i = 0; file && !elf_getphdrnum(elf, &count) && i < count; i++)
-        if (gelf_getphdr(elf, (int)i, &part) && part.p_type == PT_INTERP &&
-            part.p_offset < size && part.p_filesz <= size - part.p_offset)
+        if (gelf_getphdr(elf, (int)i, &part) && part.p_type == PT_INTERP && part.p_offset < size &&
+            part.p_filesz <= size - part.p_offset)
             return memmem(file + part.p_offset, part.p_filesz, "ld-musl", 7);
     return false;
 }

@@ -53,7 +53,8 @@ static const struct bp_option options[] = {
     {"hook", 0, "PATTERN",
      "for experts: also intercept the exported functions of libraries that match; may be repeated",
      bp_option_list, SETTING(run.hooks)},
-    {"count", 0, "PATTERN", "for experts: also measure every call of these functions; may be "
+    {"count", 0, "PATTERN",
+     "for experts: also measure every call of these functions; may be "
      "repeated",
      bp_option_list, SETTING(run.count)},
     {"python-all", 0, NULL, "measure every Python function", bp_option_flag,
@@ -281,9 +282,8 @@ int bp_cmd_attach(int argc, char **argv, struct bp_error *error) {
                      "attach: give the number of one process: battprof attach 1234");
         return BP_USAGE;
     }
-    int failed =
-        bp_run_environment_init(&command.environment, &command.settings.run, error) != 0 ||
-        attach(&command, error) != 0;
+    int failed = bp_run_environment_init(&command.environment, &command.settings.run, error) != 0 ||
+                 attach(&command, error) != 0;
     if (!failed && command.settings.for_s > 0) {
         wait_for_end(&command);
         if (!command.settings.run.quiet)

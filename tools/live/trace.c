@@ -25,9 +25,9 @@ static const struct {
     long number;
     int time; /* the argument that is its longest time to wait; -1: none */
 } interrupted[] = {
-    {SYS_epoll_wait, 3},      {SYS_epoll_pwait, 3},  {SYS_epoll_pwait2, 3},
-    {SYS_semop, -1},          {SYS_semtimedop, 3},   {SYS_rt_sigtimedwait, 2},
-    {SYS_io_getevents, 4},    {SYS_io_pgetevents, 4}, {SYS_io_uring_enter, -1},
+    {SYS_epoll_wait, 3},   {SYS_epoll_pwait, 3},   {SYS_epoll_pwait2, 3},
+    {SYS_semop, -1},       {SYS_semtimedop, 3},    {SYS_rt_sigtimedwait, 2},
+    {SYS_io_getevents, 4}, {SYS_io_pgetevents, 4}, {SYS_io_uring_enter, -1},
 };
 
 static bool read_file(const char *path, char *text, size_t size) {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The Linux system call convention as ptrace shows it: orig_rax is the number of the call that a
+ * thread stands in, rax its result, or a number above 511 that says how the kernel will begin it
+ * anew.
+ */
 #include "tools/attach/arch.h"
 
 #include <cpuid.h>

@@ -41,10 +41,11 @@
 #ifndef __ASSEMBLER__
 #    include <stdint.h>
 
-extern const char bp_loan[];         /* the code, from its first instruction */
-extern const char bp_loan_mapped[];  /* where it goes on when it has memory */
-extern const char bp_loan_waiting[]; /* where it goes on after a moment of waiting to be given back */
-extern const char bp_loan_data[];    /* behind the code: struct bp_loan_data */
+extern const char bp_loan[];        /* the code, from its first instruction */
+extern const char bp_loan_mapped[]; /* where it goes on when it has memory */
+extern const char
+    bp_loan_waiting[];            /* where it goes on after a moment of waiting to be given back */
+extern const char bp_loan_data[]; /* behind the code: struct bp_loan_data */
 #endif
 
 #endif

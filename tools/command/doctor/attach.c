@@ -29,8 +29,9 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
     if (path)
         bp_finding_set(finding, BP_GOOD, "it is being recorded, in %s", path);
     else if (pid)
-        bp_finding_set(finding, BP_ABSENT, "it is not being recorded; nothing has to be loaded "
-                                           "into a process that is");
+        bp_finding_set(finding, BP_ABSENT,
+                       "it is not being recorded; nothing has to be loaded "
+                       "into a process that is");
     else
         bp_finding_set(finding, BP_GOOD, "a process that is being recorded needs nothing more");
     free(path);
@@ -79,13 +80,13 @@ static bool try(const char *library, struct bp_finding *finding) {
     struct bp_attach_result result;
     struct bp_error error = {0};
     char *directory = bp_make_text("BATTPROF_DIR=%s", place);
-    char *const assignments[] = {directory, (char *)"BATTPROF_QUIET=1", (char *)"BATTPROF=on", NULL};
+    char *const assignments[] = {directory, (char *)"BATTPROF_QUIET=1", (char *)"BATTPROF=on",
+                                 NULL};
     struct bp_attach_request request = {
         .pid = pid, .library = library, .directory = place, .assignments = assignments};
     bool fine = pid > 0 && bp_attach(&request, &result, &error) == 0;
     if (fine)
-        bp_finding_set(finding, BP_GOOD,
-                       "works on a process of yours: it stood still for %.1f ms",
+        bp_finding_set(finding, BP_GOOD, "works on a process of yours: it stood still for %.1f ms",
                        (double)result.stopped_ns * 1e-6);
     else
         bp_finding_set(finding, BP_BAD, "does not work on a process of yours: %s",
