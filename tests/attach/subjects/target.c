@@ -239,12 +239,15 @@ static const struct mode {
     void (*act)(void);
     int threads;
 } modes[] = {
-    {"malloc", allocates, 1},     {"mallocs", allocates, 4},     {"sleep", sleeps, 1},
-    {"poll", polls, 1},           {"read", reads, 1},            {"wait", waits, 1},
-    {"epoll", epolls, 1},         {"compute", computes, 1},      {"computes", computes, 3},
-    {"dlopen", opens, 1},         {"dlopens", opens, 4},         {"fork", forks, 1},
-    {"churn", churns, 2},         {"signals", signals, 1},       {"altstack", altstack, 1},
-    {"interrupted", interrupted, 1}, {"crowd", sleeps, CROWD},   {"crunch", allocates, CROWD},
+    {"malloc", allocates, 1},  {"mallocs", allocates, 4},
+    {"sleep", sleeps, 1},      {"poll", polls, 1},
+    {"read", reads, 1},        {"wait", waits, 1},
+    {"epoll", epolls, 1},      {"compute", computes, 1},
+    {"computes", computes, 3}, {"dlopen", opens, 1},
+    {"dlopens", opens, 4},     {"fork", forks, 1},
+    {"churn", churns, 2},      {"signals", signals, 1},
+    {"altstack", altstack, 1}, {"interrupted", interrupted, 1},
+    {"crowd", sleeps, CROWD},  {"crunch", allocates, CROWD},
 };
 
 static void *run(void *argument) {
