@@ -14,7 +14,7 @@ PLUGIN = os.environ["ATTACH_PLUGIN"]
 SUBJECTS = os.environ["ATTACH_SUBJECTS"]
 CALLS = 1000  # of work_add by each thread of the target, after it was told to end
 THREADS = {"mallocs": 4, "computes": 3, "dlopens": 4, "churn": 2, "crowd": 64, "crunch": 64}
-MODES = ("malloc", "mallocs", "sleep", "poll", "read", "wait", "epoll", "compute", "computes",
+MODES = ("malloc", "mallocs", "sleep", "poll", "read", "wait", "epoll", "limit", "compute", "computes",
          "dlopen", "dlopens", "fork", "churn", "signals", "altstack", "interrupted", "crowd",
          "crunch")
 HANGS_S = 120
@@ -48,6 +48,7 @@ class Target:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment(), **options)
         self.pid = self.process.pid
+        self.mode = None
 
     def rounds(self):
         return int.from_bytes(self.words[4:8], "little")
@@ -56,6 +57,8 @@ class Target:
         before = self.rounds()
         wait_until(lambda: self.rounds() != before or self.process.poll() is not None,
                    "work of the target")
+        assert self.process.poll() is None, "the target ended by itself: %r" % (
+            self.process.communicate(),)
 
     def attach(self, *options, directory="out", timeout=HANGS_S):
         return subprocess.run([CMD, "attach", "-o", directory, *options, str(self.pid)],
@@ -86,7 +89,9 @@ def tool():
 
 
 def start(mode):
-    return Target([TARGET, mode, None, PLUGIN])
+    target = Target([TARGET, mode, None, PLUGIN])
+    target.mode = mode
+    return target
 
 
 def expected(mode):

@@ -24,10 +24,13 @@
  * on a busy machine a stop takes its time. */
 #define PATIENCE_NS 8000000000ull
 #define LONGEST_PATIENCE_NS 60000000000ull
-#define TRIES 1000
+#define TRIES 3000
+#define WAITERS 4 /* rounds, of which one takes threads that wait, too */
+#define LOOKS 100 /* at a thread in a call with a time limit, in a round */
+#define LOOK_NS 500000
 #define DENIALS 20         /* one after the other: it is the process that is refused */
 #define SHORTEST_NS 100000 /* between rounds; doubled up to the longest */
-#define LONGEST_NS 5000000
+#define LONGEST_NS 2000000
 #define START_NS 3000000000ull  /* from loading the library to its profile, on a busy machine */
 #define DLOPEN_MODE 0x80000000u /* __libc_dlopen_mode wants to be told that it is dlopen */
 
@@ -107,13 +110,27 @@ static bool try_thread(struct attempt *attempt, pid_t tid) {
     return is_final(attempt);
 }
 
+/* A call with a time limit that has to begin anew would wait longer than it was to; not much, if it
+ * has only just begun: the thread was elsewhere a moment ago. */
+static bool has_just_begun(pid_t tid) {
+    long before = bp_trace_status(tid, "voluntary_ctxt_switches:"), now = before;
+    for (int i = 0; i < LOOKS && now == before; i++) {
+        pause_ns(LOOK_NS);
+        now = bp_trace_status(tid, "voluntary_ctxt_switches:");
+    }
+    return now != before;
+}
+
+/* What waited at a harmful place in the first round does so in most of the next ones. */
 static bool is_wanted(const struct attempt *attempt, pid_t tid, unsigned round) {
     switch (bp_trace_call(attempt->objects.pid, tid)) {
     case BP_CALL_GOES_ON:
     case BP_CALL_ENDLESS:
-        return true;
+        return round % WAITERS == 0;
     case BP_CALL_NONE:
         return round > 0;
+    case BP_CALL_TIMED:
+        return round > 0 && has_just_begun(tid);
     default:
         return false;
     }

@@ -27,7 +27,11 @@ class Attach(unittest.TestCase):
 
     def check_mode(self, mode):
         target = self.start(mode)
-        done = self.attach(target)
+        done = target.attach()
+        if mode == "crunch" and "no thread came to a place" in done.stderr:
+            self.assertEqual(target.end(), expected(mode))  # within malloc nearly always
+            return
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done)
         self.assertRegex(done.stderr, r"^battprof: process %d is being recorded until it ends, in "
                          r"\S+/out; thread \d+ stood still for \d+\.\d ms\n" % target.pid)
         target.wait_for_work()

@@ -17,7 +17,11 @@ from harness.command import CMD
 ATTACHES = int(os.environ.get("BATTPROF_ATTACHES", "36"))
 SEED = int(os.environ.get("BATTPROF_SEED", "1"))
 TOTAL = "total %d\n" % sum((i + 1) * 2 for i in range(500))
-times, killed, retried = [], 0, 0
+times, killed, refused = [], 0, 0
+# Their threads are within malloc or a handler nearly always: where none is elsewhere in time, the
+# command says so, and the target must be as it was. That may not be the rule.
+BUSY = ("malloc", "mallocs", "crunch", "signals", "altstack", "dlopen", "dlopens")
+NOWHERE = "no thread came to a place where it can load a library"
 
 
 def kill_in_the_middle(target):
@@ -32,8 +36,12 @@ def kill_in_the_middle(target):
 
 
 def attach(target, *options):
-    """The directory of the profile."""
+    """The directory of the profile; None if there is none."""
+    global refused
     done = target.attach(*options)
+    if target.mode in BUSY and NOWHERE in done.stderr:
+        refused += 1
+        return None
     if done.returncode == 1 and "is being recorded already" in done.stderr:
         return "killed"
     assert done.returncode == 0, done
@@ -51,6 +59,8 @@ def native(mode):
         where = attach(target)
         got = target.end()
         assert got == expected(mode), (mode, got)
+        if not where:
+            return
         found = calls(target.report(where), "work_add")
         assert found == CALLS * THREADS.get(mode, 1), (mode, found)
     finally:
@@ -87,10 +97,11 @@ def main():
             print("attach %d of seed %d: %s %s" % (done, SEED, act.__name__, what), flush=True)
             raise
         done += 1
+    assert refused <= 1 + done // 20, "%d of %d refused" % (refused, done)
     times.sort()
-    print("%d attaches, %d of them after one that was killed; stood still: median %.1f ms, "
-          "95 of 100 below %.1f ms, longest %.1f ms" %
-          (done, killed, times[len(times) // 2], times[len(times) * 95 // 100], times[-1]))
+    print("%d attaches, %d of them after one that was killed, %d refused; stood still: median "
+          "%.1f ms, 95 of 100 below %.1f ms, longest %.1f ms" %
+          (done, killed, refused, times[len(times) // 2], times[len(times) * 95 // 100], times[-1]))
 
 
 if __name__ == "__main__":

@@ -136,6 +136,18 @@ static void epolls(void) {
     close(fd);
 }
 
+/* Its only thread is in a call that would notice a stop, nearly always. */
+static void limits(void) {
+    int fd = epoll_create1(0);
+    struct epoll_event event;
+    do {
+        double begin = now_s();
+        must(epoll_wait(fd, &event, 1, 40) == 0, "epoll_wait with a limit");
+        must(now_s() - begin >= 0.039, "epoll_wait, early");
+    } while (goes_on());
+    close(fd);
+}
+
 /* In vector and in x87 registers; any that is lost changes the result. */
 static void computes(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -198,7 +210,7 @@ static void handle(int number) {
 
 static void handles(int flags) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART | flags};
-    struct itimerval every = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+    struct itimerval every = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
     stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
     if (flags & SA_ONSTACK)
         sigaltstack(&stack, NULL);
@@ -239,15 +251,25 @@ static const struct mode {
     void (*act)(void);
     int threads;
 } modes[] = {
-    {"malloc", allocates, 1},  {"mallocs", allocates, 4},
-    {"sleep", sleeps, 1},      {"poll", polls, 1},
-    {"read", reads, 1},        {"wait", waits, 1},
-    {"epoll", epolls, 1},      {"compute", computes, 1},
-    {"computes", computes, 3}, {"dlopen", opens, 1},
-    {"dlopens", opens, 4},     {"fork", forks, 1},
-    {"churn", churns, 2},      {"signals", signals, 1},
-    {"altstack", altstack, 1}, {"interrupted", interrupted, 1},
-    {"crowd", sleeps, CROWD},  {"crunch", allocates, CROWD},
+    {"malloc", allocates, 1},
+    {"mallocs", allocates, 4},
+    {"sleep", sleeps, 1},
+    {"poll", polls, 1},
+    {"read", reads, 1},
+    {"wait", waits, 1},
+    {"epoll", epolls, 1},
+    {"limit", limits, 1},
+    {"compute", computes, 1},
+    {"computes", computes, 3},
+    {"dlopen", opens, 1},
+    {"dlopens", opens, 4},
+    {"fork", forks, 1},
+    {"churn", churns, 2},
+    {"signals", signals, 1},
+    {"altstack", altstack, 1},
+    {"interrupted", interrupted, 1},
+    {"crowd", sleeps, CROWD},
+    {"crunch", allocates, CROWD},
 };
 
 static void *run(void *argument) {
