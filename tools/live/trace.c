@@ -75,6 +75,7 @@ static int wait_for_stop(struct bp_stopped *trace) {
     uint64_t end = bp_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     int status;
     for (;;) {
+        trace->stopped = bp_clock_ns(CLOCK_MONOTONIC); /* not longer ago than that */
         pid_t got = waitpid(trace->tid, &status, __WALL | WNOHANG);
         if (got < 0 || (got == trace->tid && !WIFSTOPPED(status)))
             return -ESRCH;
@@ -89,7 +90,7 @@ static int wait_for_stop(struct bp_stopped *trace) {
 }
 
 int bp_trace_hold(struct bp_stopped *trace, pid_t tid) {
-    *trace = (struct bp_stopped){.tid = tid, .stopped = bp_clock_ns(CLOCK_MONOTONIC)};
+    *trace = (struct bp_stopped){.tid = tid};
     if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
         return -errno;
     int result = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(trace);
