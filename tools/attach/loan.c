@@ -22,7 +22,7 @@
 
 #define STEP_NS 50000            /* between looks at the thread */
 #define FILL_NS 1000000000ull    /* for its first two system calls */
-#define DLOPEN_NS 10000000000ull /* another thread may be loading something large */
+#define DLOPEN_NS 30000000000ull /* others may be loading something large, or take all CPUs */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define LAST_PLAIN_SIGNAL 34 /* glibc's own are among them */
 #define CRITICAL 8           /* rseq_cs in struct rseq */
