@@ -120,16 +120,24 @@ struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late) {
     return thread;
 }
 
-struct bp_thread *bp_thread_adopt(void) {
+/* The size of the stack of a thread whose beginning was not seen. */
+static uint64_t usual_stack(void) {
     struct rlimit limit;
-    if (!bp_process.on || bp_orphaned())
-        return NULL;
-    uint64_t high = bp_arch_stack_top();
-    uint64_t size = DEFAULT_STACK;
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
-        size = limit.rlim_cur;
-    struct bp_thread *thread = bp_thread_begin(high - size, high, 1);
+        return limit.rlim_cur;
+    return DEFAULT_STACK;
+}
+
+struct bp_thread *bp_thread_adopt(void) {
+    if (!bp_process.on || bp_orphaned())
+        return NULL;
+    uint64_t high = bp_arch_stack_top(), low = high - usual_stack();
+    if (BP_SYS0(SYS_gettid) == bp_process.pid) {
+        low = bp_process.main_low;
+        high = bp_process.main_high;
+    }
+    struct bp_thread *thread = bp_thread_begin(low, high, 1);
     if (thread && bp_process.arm)
         bp_call_preserving(bp_process.arm, thread);
     return thread;

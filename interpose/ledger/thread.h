@@ -109,6 +109,7 @@ struct bp_process {
     uint32_t threads;                      /* segments handed out */
     struct bp_thread *dead;                /* segments of ended threads */
     void (*arm)(struct bp_thread *thread); /* have bp_thread_end called when the thread ends */
+    uint64_t main_low, main_high;          /* the stack of the main thread */
     struct bp_tree *tree;
     struct bp_tree_slot *slot;
     struct bp_chunk *marks; /* of the run, beside its wall page; NULL: none */

@@ -50,23 +50,32 @@ static void note_failure(long error) {
         record->timer_errno = (uint32_t)-error;
 }
 
-static void set_period(int timer) {
+/* A timer on this clock, for a thread; -1 without one. */
+static int create(clockid_t clock, int32_t tid, void *value) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = bp_sampling.signal};
+    event.sigev_value.sival_ptr = value;
+    event._sigev_un._tid = tid;
+    int timer;
+    long error = BP_SYS3(SYS_timer_create, clock, &event, &timer);
+    if (error < 0)
+        note_failure(error);
+    return error < 0 ? -1 : timer;
+}
+
+static struct timespec period(void) {
     uint64_t ns = bp_sampling.period && !bp_pause_is_on() ? bp_sampling.period : BP_TICK_NS;
-    struct timespec period = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    struct itimerspec times = {period, period};
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+static void set_period(int timer) {
+    struct itimerspec times = {period(), period()};
     BP_SYS4(SYS_timer_settime, timer, 0, &times, NULL);
 }
 
 static void start(struct bp_thread *thread, struct bp_sampled *sampled) {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = bp_sampling.signal};
-    event.sigev_value.sival_ptr = &bp_sampling;
-    event._sigev_un._tid = (int)BP_SYS0(SYS_gettid);
-    int timer;
-    long error = BP_SYS3(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer);
-    if (error < 0) {
-        note_failure(error);
+    int timer = create(CLOCK_THREAD_CPUTIME_ID, (int32_t)BP_SYS0(SYS_gettid), &bp_sampling);
+    if (timer < 0)
         return;
-    }
     set_period(timer);
     __atomic_store_n(&sampled->timer, timer + 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&bp_sampling.signal, __ATOMIC_SEQ_CST))
@@ -84,6 +93,18 @@ void bp_timer_begin(struct bp_thread *thread) {
     sampled->cpu = 0;
     set_stack(sampled);
     start(thread, sampled);
+}
+
+/* The CPU clock of another thread, as the kernel numbers them. */
+static clockid_t cpu_clock_of(int32_t tid) {
+    return (clockid_t)(~(uint32_t)tid << 3 | 6);
+}
+
+void bp_timer_call(int32_t tid) {
+    struct itimerspec once = {.it_value = period()};
+    int timer = create(cpu_clock_of(tid), tid, BP_SAMPLING_CALL);
+    if (timer >= 0)
+        BP_SYS4(SYS_timer_settime, timer, 0, &once, NULL);
 }
 
 static void delete_timer(struct bp_sampled *sampled) {

@@ -49,13 +49,18 @@ extern struct bp_sampling bp_sampling __attribute__((visibility("hidden")));
 void bp_timer_begin(struct bp_thread *thread);
 void bp_timer_end(struct bp_thread *thread);
 
+/* Have the thread, another one that the ledger does not know, get one signal of ours when it has
+ * used its CPU for a moment; its value is BP_SAMPLING_CALL. */
+#define BP_SAMPLING_CALL ((void *)&bp_sampling.record)
+void bp_timer_call(int32_t tid);
+
 /* In a forked child, which has none of its parent's timers. */
 void bp_timer_after_fork(struct bp_thread *thread);
 
 /* Of all threads, by any: recording stopped or starts, and with it the rate of ticks. */
 void bp_timer_switch_all(void);
 
-/* Of all threads, by any: from now on no signal of ours comes. */
+/* Of all threads, by any: from now on no signal of ours comes, but of bp_timer_call. */
 void bp_timer_stop_all(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include "interpose/hook/object.h"
 #include "interpose/hook/source.h"
 #include "interpose/ledger/calibrate.h"
+#include "interpose/process/attached.h"
 #include "interpose/process/count.h"
 #include "interpose/process/environment.h"
 #include "interpose/process/lifetime.h"
@@ -42,6 +43,7 @@
 static struct {
     char library[600];
     char directory[512];
+    int late; /* the program was running when we were loaded */
 } state;
 
 static void absolute(const char *path, char *text, size_t size) {
@@ -51,13 +53,18 @@ static void absolute(const char *path, char *text, size_t size) {
     snprintf(text, size, "%s%s%s", directory, *directory ? "/" : "", path);
 }
 
+/* In load order: what is preloaded comes before libc, what is opened later behind it. */
 static int find_self(struct dl_phdr_info *info, size_t size, void *unused) {
     struct bp_elf elf;
     uint64_t here = (uint64_t)&state;
     (void)size;
     (void)unused;
-    if (bp_elf_read(&elf, info) != 0 || here < elf.low || here >= elf.high)
+    if (bp_elf_read(&elf, info) != 0)
         return 0;
+    if (here < elf.low || here >= elf.high) {
+        state.late |= strcmp(elf.soname, "libc.so.6") == 0;
+        return 0;
+    }
     absolute(elf.path, state.library, sizeof state.library);
     bp_walk_init(elf.low, elf.high);
     return 1;
@@ -103,14 +110,14 @@ static struct bp_config read_config(char **environment) {
 }
 
 /* The kernel puts the program's name at the top of the main stack. */
-static void main_stack(uint64_t *low, uint64_t *high) {
+static void find_main_stack(void) {
     struct rlimit limit;
-    uint64_t size = UINT64_C(1) << 30;
+    uint64_t size = UINT64_C(1) << 30, high = getauxval(AT_EXECFN);
     if (BP_SYS4(SYS_prlimit64, 0, RLIMIT_STACK, NULL, &limit) == 0 &&
         limit.rlim_cur != RLIM_INFINITY)
         size = limit.rlim_cur;
-    *high = getauxval(AT_EXECFN);
-    *low = *high > size ? *high - size : 0;
+    bp_process.main_high = high;
+    bp_process.main_low = high > size ? high - size : 0;
 }
 
 static void note_tables(const struct bp_elf *elf) {
@@ -171,8 +178,8 @@ static int create_profile(const struct bp_config *config, uint64_t now) {
     return error;
 }
 
-static void start(char **environment) {
-    uint64_t now, low, high;
+static void start(char **environment, char **given) {
+    uint64_t now;
     struct bp_config config = read_config(environment);
     bp_process.clock = bp_clock_kind(bp_variable_get(BATTPROF_CLOCK));
     now = bp_clock_now(bp_process.clock);
@@ -189,7 +196,10 @@ static void start(char **environment) {
     }
     if (config.speaks && bp_variables_unknown())
         bp_log("%s is none of battprof's variables", bp_variables_unknown());
+    if (state.late)
+        bp_process.writer.header->flags |= BP_LATE;
     bp_process_join_tree(&config);
+    bp_variables_note(given);
     bp_variables_note(environment);
     announce_hooks();
     bp_source_set_sites(bp_sites_count);
@@ -197,10 +207,12 @@ static void start(char **environment) {
     if (bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE), paused))
         bp_signals_init();
     bp_process.on = 1;
-    main_stack(&low, &high);
+    find_main_stack();
     bp_startup_mark(BP_STARTUP_THREAD);
-    if (on_main_thread())
-        bp_thread_begin(low, high, 0);
+    /* One that waits is recorded from when it goes on, as all that were there: what waits in a call
+     * that we have not seen would be taken for busy. */
+    if (on_main_thread() && !bp_attached_waits())
+        bp_thread_begin(bp_process.main_low, bp_process.main_high, 0);
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();
@@ -208,6 +220,8 @@ static void start(char **environment) {
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);
     look_at_objects();
+    if (given)
+        bp_attached_threads();
     note_rate(bp_process.writer.header);
     bp_startup_mark(BP_STARTUP_END);
     bp_switch_init(paused);
@@ -217,9 +231,11 @@ __attribute__((constructor)) static void construct(int argc, char **argv, char *
     int saved = errno;
     (void)argc;
     (void)argv;
+    char **given = bp_attached_settings();
+    bp_variables_read(given); /* first: what is set already stays */
     bp_variables_read(environment);
     const char *off = bp_variable_get(BATTPROF);
     if (!off || strcmp(off, "off") != 0)
-        start(environment);
+        start(environment, given);
     errno = saved;
 }

@@ -13,6 +13,9 @@
 
 #define UNLIMITED_STACK (UINT64_C(1) << 30)
 #define BOXES 64
+#define INLINE_KEYS                                                                                \
+    32 /* glibc has room for their values in each thread; for others it allocates                  \
+        */
 
 /* What a new thread needs to know before it runs the target's function. */
 struct box {
@@ -85,6 +88,10 @@ static void arm(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     if (state.has_key && !local->key_set)
         local->key_set = real.pthread_setspecific(state.key, thread) == 0;
+}
+
+int bp_lifetime_arms_anywhere(void) {
+    return state.has_key && state.key < INLINE_KEYS;
 }
 
 static void *thread_start(void *argument) {

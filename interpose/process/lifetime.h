@@ -12,6 +12,10 @@
 void bp_lifetime_init(void);
 void bp_lifetime_start(void);
 
+/* Whether a thread can be adopted at any of its instructions: what tells of its end is then set
+ * without an allocation. */
+int bp_lifetime_arms_anywhere(void);
+
 void bp_waiting_init(void); /* waiting.c */
 
 /* Python is there: locks and conditions within these addresses are its GIL. */

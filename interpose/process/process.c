@@ -302,7 +302,7 @@ static void describe_child(uint64_t now, uint32_t image, int had_tree, const cha
     struct bp_header *header = bp_process.writer.header;
     bp_header_set_process(header, now);
     header->image = image;
-    header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE)) | BP_FORKED;
+    header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE | BP_LATE)) | BP_FORKED;
     if (had_tree)
         snprintf(header->tree, sizeof header->tree, "%.511s", parent);
     bp_process.tree_off = 0;

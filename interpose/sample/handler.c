@@ -119,7 +119,20 @@ static int has_clock(void) {
     return mode == PR_TSC_ENABLE;
 }
 
+/* The library came when this thread was there already (process/attached.c). The ledger gives it an
+ * alternate stack, which the return from this signal would take away again. */
+static void adopt(const siginfo_t *info, ucontext_t *context) {
+    BP_SYS1(SYS_timer_delete, info->si_timerid);
+    if (bp_self || !bp_sampling.signal || !bp_thread_adopt())
+        return;
+    BP_SYS2(SYS_sigaltstack, NULL, &context->uc_stack);
+}
+
 void bp_handler_take(int number, siginfo_t *info, void *context) {
+    if (info->si_code == SI_TIMER && info->si_value.sival_ptr == BP_SAMPLING_CALL) {
+        adopt(info, context);
+        return;
+    }
     if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &bp_sampling) {
         yield_to_default(number);
         return;

@@ -27,6 +27,7 @@ ALLOWED = {
                            "tools/analyze/"),
     "tools/import/": ("profile/", "tools/base/", "cuda/attribute.h"),
     "tools/live/": ("profile/", "tools/base/", "tools/symbols/", "tools/rules/"),
+    "tools/attach/": ("profile/", "tools/base/", "tools/live/find.h", "tools/live/trace.h"),
     "tools/run/": ("profile/", "tools/base/", "tools/rules/", "tools/live/tasks.h"),
     "tools/command/": ("profile/", "tools/"),
     "tools/static/": (),

@@ -10,6 +10,7 @@
 
 #include "tools/base/options.h"
 
+extern const struct bp_command bp_command_attach;
 extern const struct bp_command bp_command_diff;
 extern const struct bp_command bp_command_doctor;
 extern const struct bp_command bp_command_export;
@@ -23,6 +24,7 @@ extern const struct bp_command bp_command_start;
 extern const struct bp_command bp_command_stop;
 extern const struct bp_command bp_command_top;
 
+int bp_cmd_attach(int argc, char **argv, struct bp_error *error);
 int bp_cmd_diff(int argc, char **argv, struct bp_error *error);
 int bp_cmd_doctor(int argc, char **argv, struct bp_error *error);
 int bp_cmd_export(int argc, char **argv, struct bp_error *error);

@@ -19,6 +19,7 @@ static const struct bp_command *const commands[] = {
     &bp_command_run,
     &bp_command_report,
     &bp_command_top,
+    &bp_command_attach,
     &bp_command_stacks,
     &bp_command_start,
     &bp_command_stop,

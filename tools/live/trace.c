@@ -17,13 +17,18 @@
 #include "profile/clock.h"
 #include "tools/base/text.h"
 
-#define PATIENCE_NS 200000000u /* for a thread to stop */
+#define PATIENCE_NS 2000000000u /* for a thread to stop: one that can run on a busy machine */
 #define STEP_NS 20000
 
 /* Calls that return EINTR when their thread was stopped, even without a signal: signal(7). */
-static const long interrupted[] = {SYS_epoll_wait,   SYS_epoll_pwait,  SYS_epoll_pwait2,
-                                   SYS_semop,        SYS_semtimedop,   SYS_rt_sigtimedwait,
-                                   SYS_io_getevents, SYS_io_pgetevents};
+static const struct {
+    long number;
+    int time; /* the argument that is its longest time to wait; -1: none */
+} interrupted[] = {
+    {SYS_epoll_wait, 3},   {SYS_epoll_pwait, 3},   {SYS_epoll_pwait2, 3},
+    {SYS_semop, -1},       {SYS_semtimedop, 3},    {SYS_rt_sigtimedwait, 2},
+    {SYS_io_getevents, 4}, {SYS_io_pgetevents, 4}, {SYS_io_uring_enter, -1},
+};
 
 static bool read_file(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "re");
@@ -34,17 +39,35 @@ static bool read_file(const char *path, char *text, size_t size) {
     return got > 0;
 }
 
-/* Whether it is in a call that must not be disturbed. Unknown, as for a running thread, is no. */
-static bool would_notice(pid_t pid, pid_t tid) {
+/* A thread that runs is in no call. */
+static bool read_call(pid_t pid, pid_t tid, long *number, unsigned long *arguments) {
     char path[64], text[256];
-    long number;
     snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-    if (!read_file(path, text, sizeof(text)) || sscanf(text, "%ld", &number) != 1)
-        return false;
-    for (size_t i = 0; i < sizeof(interrupted) / sizeof(*interrupted); i++)
-        if (interrupted[i] == number)
-            return true;
-    return false;
+    return read_file(path, text, sizeof(text)) &&
+           sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", number, &arguments[0], &arguments[1],
+                  &arguments[2], &arguments[3], &arguments[4], &arguments[5]) == 7;
+}
+
+/* A pointer to a time, or a number of milliseconds. */
+static bool is_endless(long number, unsigned long time) {
+    bool in_ms = number == SYS_epoll_wait || number == SYS_epoll_pwait;
+    return in_ms ? (int)time < 0 : time == 0;
+}
+
+enum bp_call_state bp_trace_call(pid_t pid, pid_t tid) {
+    unsigned long arguments[6];
+    long number;
+    if (!read_call(pid, tid, &number, arguments))
+        return BP_CALL_NONE;
+    if (number == SYS_connect)
+        return BP_CALL_LEFT_ALONE;
+    for (size_t i = 0; i < sizeof(interrupted) / sizeof(*interrupted); i++) {
+        int time = interrupted[i].time;
+        if (interrupted[i].number == number)
+            return time < 0 || is_endless(number, arguments[time]) ? BP_CALL_ENDLESS
+                                                                   : BP_CALL_TIMED;
+    }
+    return number < 0 ? BP_CALL_NONE : BP_CALL_GOES_ON;
 }
 
 static int wait_for_stop(struct bp_stopped *trace) {
@@ -52,6 +75,7 @@ static int wait_for_stop(struct bp_stopped *trace) {
     uint64_t end = bp_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     int status;
     for (;;) {
+        trace->stopped = bp_clock_ns(CLOCK_MONOTONIC); /* not longer ago than that */
         pid_t got = waitpid(trace->tid, &status, __WALL | WNOHANG);
         if (got < 0 || (got == trace->tid && !WIFSTOPPED(status)))
             return -ESRCH;
@@ -65,17 +89,21 @@ static int wait_for_stop(struct bp_stopped *trace) {
     return 0;
 }
 
-int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid) {
+int bp_trace_hold(struct bp_stopped *trace, pid_t tid) {
     *trace = (struct bp_stopped){.tid = tid};
-    if (would_notice(pid, tid))
-        return -EINTR;
-    trace->stopped = bp_clock_ns(CLOCK_MONOTONIC);
-    if (ptrace(PTRACE_SEIZE, tid, NULL, NULL))
+    if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACESYSGOOD))
         return -errno;
     int result = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ? -errno : wait_for_stop(trace);
     if (result)
         bp_trace_go(trace);
     return result;
+}
+
+int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid) {
+    enum bp_call_state call = bp_trace_call(pid, tid);
+    if (call > BP_CALL_GOES_ON)
+        return -EINTR;
+    return bp_trace_hold(trace, tid);
 }
 
 /* A thread that has not stopped cannot be let go; it is when this process ends, at the latest. */
@@ -84,7 +112,7 @@ uint64_t bp_trace_go(const struct bp_stopped *trace) {
     return bp_clock_ns(CLOCK_MONOTONIC) - trace->stopped;
 }
 
-static bool find_line(pid_t pid, const char *name, char *line, size_t size) {
+bool bp_trace_line(pid_t pid, const char *name, char *line, size_t size) {
     char path[64], text[8192];
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     if (!read_file(path, text, sizeof(text)))
@@ -99,12 +127,12 @@ static bool find_line(pid_t pid, const char *name, char *line, size_t size) {
 
 long bp_trace_status(pid_t pid, const char *name) {
     char line[128];
-    return find_line(pid, name, line, sizeof(line)) ? strtol(line, NULL, 10) : -1;
+    return bp_trace_line(pid, name, line, sizeof(line)) ? strtol(line, NULL, 10) : -1;
 }
 
 static char state_of(pid_t pid) {
     char line[128], state = 0;
-    if (find_line(pid, "State:", line, sizeof(line)))
+    if (bp_trace_line(pid, "State:", line, sizeof(line)))
         sscanf(line, " %c", &state);
     return state;
 }

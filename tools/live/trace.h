@@ -17,9 +17,21 @@ struct bp_stopped {
     uint64_t stopped; /* CLOCK_MONOTONIC, ns */
 };
 
+/* What a stop would do to the system call that a thread is in. */
+enum bp_call_state {
+    BP_CALL_NONE,       /* it is in none */
+    BP_CALL_GOES_ON,    /* the kernel continues it */
+    BP_CALL_ENDLESS,    /* it would fail with EINTR; begun anew it is the same */
+    BP_CALL_TIMED,      /* the same, but begun anew it waits longer than it was to */
+    BP_CALL_LEFT_ALONE, /* it can neither be continued nor begun anew: connect */
+};
+enum bp_call_state bp_trace_call(pid_t pid, pid_t tid);
+
 /* 0 or -errno: -ETIMEDOUT if it does not stop (a thread in the kernel's hands), -EINTR if it must
  * not be stopped now, -ESRCH if it has ended. */
 int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid);
+/* The same, whatever call the thread is in; its stops at system calls are told from others. */
+int bp_trace_hold(struct bp_stopped *trace, pid_t tid);
 /* How long it was stopped, ns. */
 uint64_t bp_trace_go(const struct bp_stopped *trace);
 
@@ -27,7 +39,10 @@ uint64_t bp_trace_go(const struct bp_stopped *trace);
  * against it. `error` is what bp_trace_stop() said, 0 before it was asked. */
 char *bp_trace_refusal(pid_t pid, int error);
 
-/* A line of /proc/PID/status as a number; -1 if there is none. */
+/* What follows the name in a line of /proc/PID/status, "State:"; false if there is none. */
+bool bp_trace_line(pid_t pid, const char *name, char *line, size_t size);
+
+/* The same as a number; -1 if there is none. */
 long bp_trace_status(pid_t pid, const char *name);
 
 #endif

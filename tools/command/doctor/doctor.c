@@ -31,16 +31,18 @@ static const struct bp_option options[] = {
 const struct bp_command bp_command_doctor = {
     .name = "doctor",
     .summary = "what works on this machine, and how to fix what does not",
-    .usage = "[options] [--] [COMMAND [ARGUMENT]...]",
+    .usage = "[options] [--] [COMMAND [ARGUMENT]...] | attach [PID]",
     .about =
         "Looks at kernel, C library, CPU, clock, permissions, disk, Python and CUDA, and runs "
         "/bin/true under the profiler. Marks: ok works; -- not there or not needed; !! wrong. "
         "The exit status is 1 if profiling cannot work. With COMMAND it looks at that program, "
-        "without running it.",
+        "without running it. With attach it says whether processes that are running already, or "
+        "this one, can be attached to; the exit status is 1 if not.",
     .next = "Examples:\n"
             "  battprof doctor\n"
             "  battprof doctor --task 'libbatt.so:batt' -- ./run_batt\n"
-            "  battprof doctor --task 'solvers:solve' -- python run_batt.py",
+            "  battprof doctor --task 'solvers:solve' -- python run_batt.py\n"
+            "  battprof doctor attach 1234",
     .options = options,
     .option_count = BP_OPTION_COUNT(options),
     .options_first = true,
@@ -90,7 +92,7 @@ static void finding_fini(struct bp_finding *finding) {
     bp_text_fini(&finding->cure);
 }
 
-static void print_finding(const char *name, const struct bp_finding *finding) {
+void bp_doctor_print(const char *name, const struct bp_finding *finding) {
     static const char *const marks[] = {[BP_GOOD] = "ok", [BP_ABSENT] = "--", [BP_BAD] = "!!"};
     int column = printf("%s  %-13s ", marks[finding->mark], name);
     bp_wrap_print(bp_text_get(&finding->text), column, column, stdout);
@@ -109,7 +111,7 @@ static int examine_task(const char *rule, const struct bp_probe *probe, char **c
     bp_doctor_task(rule, probe, command, &finding);
     char *name = bp_make_text("task %s", rule);
     if (asked || finding.mark != BP_ABSENT)
-        print_finding(name, &finding);
+        bp_doctor_print(name, &finding);
     free(name);
     finding_fini(&finding);
     return finding.mark == BP_BAD;
@@ -122,7 +124,7 @@ static int examine_command(const struct bp_words *tasks, char **command) {
     int bad = 0;
     bp_probe_command(command[0], &probe);
     bp_doctor_program(&probe, &finding);
-    print_finding("program", &finding);
+    bp_doctor_print("program", &finding);
     finding_fini(&finding);
     bool fine = finding.mark != BP_BAD;
     for (size_t i = 0; fine && i < tasks->count; i++)
@@ -138,7 +140,7 @@ static int run_checks(int *fatal) {
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         struct bp_finding finding = {0};
         checks[i].check(&finding);
-        print_finding(checks[i].name, &finding);
+        bp_doctor_print(checks[i].name, &finding);
         finding_fini(&finding);
         fflush(stdout);
         bad += finding.mark == BP_BAD;
@@ -155,7 +157,7 @@ static int examine_variables(void) {
         if (!bp_variable_match(*text, &match))
             continue;
         bp_doctor_variable(*text + strcspn(*text, "=") + 1, &match, &finding);
-        print_finding(match.name, &finding);
+        bp_doctor_print(match.name, &finding);
         finding_fini(&finding);
         bad += finding.mark == BP_BAD;
     }
@@ -179,6 +181,8 @@ int bp_cmd_doctor(int argc, char **argv, struct bp_error *error) {
                      settings.tasks.word[0]);
         return BP_USAGE;
     }
+    if (first < argc && strcmp(argv[first], "attach") == 0)
+        return bp_doctor_attach(argc - first - 1, argv + first + 1, error);
     char *version = bp_version();
     printf("battprof %s\n\n", version);
     free(version);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "tools/base/error.h"
 #include "tools/base/variables.h"
 #include "tools/symbols/elf_probe.h"
 
@@ -68,6 +69,10 @@ bp_doctor_check bp_doctor_python;
  * is between. A new text, NULL if it cannot be run or fails. */
 char *bp_doctor_read(const char *const *words, bool errors);
 
+/* attach.c: the words behind `doctor attach`. The exit status. */
+int bp_doctor_attach(int count, char **words, struct bp_error *error);
+
+void bp_doctor_print(const char *name, const struct bp_finding *finding);
 void bp_finding_set(struct bp_finding *finding, enum bp_mark mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void bp_finding_cure(struct bp_finding *finding, const char *format, ...)
