@@ -16,20 +16,13 @@
 
 /* In the order in which one needs them. */
 static const struct bp_command *const commands[] = {
-    &bp_command_run,
-    &bp_command_report,
-    &bp_command_top,
-    &bp_command_attach,
-    &bp_command_stacks,
-    &bp_command_start,
-    &bp_command_stop,
-    &bp_command_mark,
-    &bp_command_diff,
-    &bp_command_export,
-    &bp_command_merge,
-    &bp_command_import,
-    &bp_command_doctor,
-    NULL,
+    &bp_command_run,    &bp_command_report,
+    &bp_command_top,    &bp_command_attach,
+    &bp_command_stacks, &bp_command_start,
+    &bp_command_stop,   &bp_command_mark,
+    &bp_command_diff,   &bp_command_export,
+    &bp_command_merge,  &bp_command_import,
+    &bp_command_doctor, NULL,
 };
 
 /* If the target is to see a standard file closed, ours must not take its number; a placeholder that

@@ -98,8 +98,8 @@ static uint32_t caller_of(const struct sites *sites, uint32_t node) {
     return sites->work->function[node];
 }
 
-/* For the interpreter no more than the function is ever kept; for others, once a thread has too many
- * frames. */
+/* For the interpreter no more than the function is ever kept; for others, once a thread has too
+ * many frames. */
 static bool is_coarse(const struct sites *sites, uint32_t leaf) {
     for (uint32_t i = leaf; i != BP_NO_FRAME; i = sites->thread->frames[i].parent)
         if (sites->frames[i].code == BP_CODE_PROGRAM &&
