@@ -19,6 +19,7 @@
 #include "tools/base/terminal/hint.h"
 #include "tools/base/text.h"
 #include "tools/command/commands.h"
+#include "tools/live/control.h"
 #include "tools/live/file.h"
 #include "tools/live/find.h"
 #include "tools/live/trace.h"
@@ -40,7 +41,7 @@ static const struct bp_option options[] = {
      "write the profile to DIR (default battprof.PID, a new one); one that is there is kept as "
      "DIR.old",
      bp_option_text, SETTING(run.output)},
-    {"for", 0, "TIME", "wait for TIME (30s, 5m) or until the process ends, then report",
+    {"for", 0, "TIME", "record for TIME (30s, 5m) or until the process ends, then stop and report",
      bp_option_time, SETTING(for_s)},
     {"children", 0, NULL,
      "also the processes that it has started, and theirs; those that it starts from now on are "
@@ -94,6 +95,7 @@ struct command {
     struct bp_library library;
     struct bp_attach_request request;
     char *directory;
+    char *word; /* what `stop` calls that which is recorded: a process, or the directory of a run */
     char *assignments[BP_RUN_ASSIGNMENTS + 3];
 };
 
@@ -149,17 +151,27 @@ static int prepare_output(struct command *command, struct bp_error *error) {
     return 0;
 }
 
-/* One that is recorded needs nothing. A recording that is paused is to be started here. */
-static int say_recorded(pid_t pid, const char *path, struct bp_error *error) {
+/* The profile of a process that has the library. */
+struct recording {
+    char since[32];
+    bool paused;
+};
+
+static void look_at(struct recording *recording, const char *path) {
     struct bp_live_file file;
-    char since[32] = "its start";
-    if (bp_live_file_open(&file, path) == 0) {
-        time_t when = (time_t)(bp_live_file_header(&file)->first.realtime_ns / 1000000000u);
-        struct tm local;
-        if (localtime_r(&when, &local))
-            strftime(since, sizeof(since), "%F %T", &local);
-        bp_live_file_close(&file);
-    }
+    *recording = (struct recording){.since = "its start"};
+    if (bp_live_file_open(&file, path))
+        return;
+    const struct bp_header *header = bp_live_file_header(&file);
+    time_t when = (time_t)(header->first.realtime_ns / 1000000000u);
+    struct tm local;
+    if (localtime_r(&when, &local))
+        strftime(recording->since, sizeof(recording->since), "%F %T", &local);
+    recording->paused = header->wanted & BP_WANTED_PAUSED;
+    bp_live_file_close(&file);
+}
+
+static int say_recorded(pid_t pid, const char *path, const char *since, struct bp_error *error) {
     char *words[] = {(char *)path, NULL};
     char *quoted = bp_quote_words(words);
     bp_error_set(error, BP_FAILED,
@@ -167,6 +179,22 @@ static int say_recorded(pid_t pid, const char *path, struct bp_error *error) {
                  (int)pid, since, quoted, bp_invoked(), (int)pid);
     free(quoted);
     return -1;
+}
+
+/* The process has the library: a paused recording goes on, another one needs nothing. */
+static int resume(struct command *command, const char *path, struct bp_error *error) {
+    struct recording recording;
+    pid_t pid = command->request.pid;
+    look_at(&recording, path);
+    if (!recording.paused)
+        return say_recorded(pid, path, recording.since, error);
+    command->word = bp_make_text("%d", (int)pid);
+    command->directory = bp_make_text("%.*s", (int)(bp_base_name(path) - path), path);
+    if (bp_control_switch(command->word, false, stderr, error))
+        return -1;
+    if (!command->settings.run.quiet)
+        bp_note("process %d was paused; its recording goes on in %s", (int)pid, command->directory);
+    return 0;
 }
 
 static void say_attached(const struct command *command, const struct bp_attach_result *result) {
@@ -203,9 +231,12 @@ static int attach(struct command *command, struct bp_error *error) {
     struct bp_attach_result result;
     pid_t pid = command->request.pid;
     char *path = bp_find_profile(pid);
-    int failed = path ? say_recorded(pid, path, error) : 0;
+    int failed = path ? resume(command, path, error) : 0;
+    bool had_library = path != NULL;
     free(path);
-    if (failed || bp_library_open(&command->library, error))
+    if (failed || had_library)
+        return failed;
+    if (bp_library_open(&command->library, error))
         return -1;
     command->request.library = bp_library_get(&command->library);
     char *refusal = bp_attach_refusal(&command->request);
@@ -223,6 +254,7 @@ static int attach(struct command *command, struct bp_error *error) {
     if (command->settings.children)
         attach_children(command);
     command->request.pid = pid;
+    command->word = bp_copy_text(command->directory);
     return 0;
 }
 
@@ -248,6 +280,14 @@ static void wait_for_end(const struct command *command) {
         fputs("\r\033[K", stderr);
 }
 
+/* The time is over: the process goes on unrecorded. One that has ended needs no word. */
+static void stop(const struct command *command) {
+    struct bp_error error = {0};
+    if (kill(command->request.pid, 0) == 0 &&
+        bp_control_switch(command->word, true, stderr, &error))
+        bp_error_print(&error);
+}
+
 static void report(const struct command *command) {
     struct bp_report_settings settings;
     struct bp_error error = {0};
@@ -258,10 +298,12 @@ static void report(const struct command *command) {
     if (bp_report_print(command->directory, &settings, stderr, &error))
         bp_error_print(&error);
     if (kill(command->request.pid, 0) == 0) {
-        char *again = bp_hint_report(command->directory, "");
-        bp_note("process %d goes on, and is recorded until it ends; see it later with:\n%s",
-                (int)command->request.pid, again);
-        free(again);
+        char *words[] = {command->word, NULL};
+        char *quoted = bp_quote_words(words);
+        bp_note(
+            "process %d goes on and is not recorded any more; to record more of it:\n%s start %s",
+            (int)command->request.pid, bp_invoked(), quoted);
+        free(quoted);
     }
 }
 
@@ -286,6 +328,7 @@ int bp_cmd_attach(int argc, char **argv, struct bp_error *error) {
                  attach(&command, error) != 0;
     if (!failed && command.settings.for_s > 0) {
         wait_for_end(&command);
+        stop(&command);
         if (!command.settings.run.quiet)
             report(&command);
     } else if (!failed) {
@@ -294,5 +337,6 @@ int bp_cmd_attach(int argc, char **argv, struct bp_error *error) {
     bp_run_environment_fini(&command.environment);
     bp_library_close(&command.library);
     free(command.directory);
+    free(command.word);
     return failed ? (error->status ? error->status : BP_FAILED) : BP_FINE;
 }

@@ -105,9 +105,15 @@ class Attach(unittest.TestCase):
     def test_for_a_time(self):
         target = self.start("malloc")
         done = self.attach(target, "--for", "1s", "--brief")
-        self.assertIn("goes on, and is recorded until it ends", done.stderr)
+        self.assertIn("goes on and is not recorded any more", done.stderr)
+        report = target.report()
+        self.assertGreater(report["recording"]["paused_s"], 0)
         self.assertRegex(done.stderr, r"(?i)wall")
+        again = self.attach(target)  # paused: it goes on without ptrace
+        self.assertIn("recording goes on in", again.stderr)
+        target.wait_for_work()
         self.assertEqual(target.end(), expected("malloc"))
+        self.assertEqual(calls(target.report(), "work_add"), CALLS)
 
     def test_children(self):
         target = start("sleep")

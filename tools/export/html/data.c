@@ -87,10 +87,10 @@ static void write_rest(const struct data *data) {
         idle_s -= model->contexts[i].idle_s;
     fprintf(data->out,
             "\"rest\":{\"idle\":%lld,\"start\":%lld,\"unsplit\":%lld,\"profiler\":%lld,"
-            "\"thread_profiler\":%lld},\n",
+            "\"paused\":%lld,\"thread_profiler\":%lld},\n",
             whole(idle_s * 1e9), whole(model->wall.start_s * 1e9),
             whole(model->wall.unsplit_s * 1e9), whole(model->wall.overhead_s * 1e9),
-            whole(model->thread_time.overhead_s * 1e9));
+            whole(model->wall.paused_s * 1e9), whole(model->thread_time.overhead_s * 1e9));
 }
 
 /* In microseconds: one of many threads is looked at less closely. What a thread has of the wall

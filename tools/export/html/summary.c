@@ -76,7 +76,8 @@ static const char *const split_colours[BP_SPLIT_ROWS] = {
     [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "other",
     [BP_SPLIT_TRANSFER] = "transfer", [BP_SPLIT_CUDA] = "transfer",
     [BP_SPLIT_KERNELS] = "transfer",  [BP_SPLIT_START] = "profiler",
-    [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_UNKNOWN] = "noise"};
+    [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_PAUSED] = "noise",
+    [BP_SPLIT_UNKNOWN] = "noise"};
 
 /* What is seen as a bar is a list to those who cannot see it. */
 static void write_bar(json_t *object, const struct share *shares, FILE *out) {

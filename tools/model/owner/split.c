@@ -126,6 +126,7 @@ void bp_model_split_by_owner(struct bp_model *model, const struct bp_pools *pool
     add(model, BP_SPLIT_WAITING, model->wall.idle_s, 0);
     add(model, start, model->wall.start_s, 0);
     add(model, BP_SPLIT_PROFILER, model->wall.overhead_s, model->thread_time.overhead_s);
+    add(model, BP_SPLIT_PAUSED, model->wall.paused_s, model->thread_time.paused_s);
     add(model, BP_SPLIT_UNKNOWN, model->wall.unsplit_s, 0);
     model->split.leads = !has_dsl(model);
 }

@@ -41,7 +41,8 @@ static void print_row(const struct bp_page *page, const struct bp_model *model,
         [BP_SPLIT_YOURS] = 32,    [BP_SPLIT_LIBRARIES] = 33, [BP_SPLIT_STANDARD] = 33,
         [BP_SPLIT_IMPORT] = 34,   [BP_SPLIT_WAITING] = 36,   [BP_SPLIT_IO] = 36,
         [BP_SPLIT_TRANSFER] = 35, [BP_SPLIT_CUDA] = 35,      [BP_SPLIT_KERNELS] = 35,
-        [BP_SPLIT_START] = 90,    [BP_SPLIT_PROFILER] = 90,  [BP_SPLIT_UNKNOWN] = 90};
+        [BP_SPLIT_START] = 90,    [BP_SPLIT_PROFILER] = 90,  [BP_SPLIT_PAUSED] = 90,
+        [BP_SPLIT_UNKNOWN] = 90};
     double s = model->split.rows[row].wall_s;
     int extra = bp_columns_extra(page);
     fputs("  ", page->out);

@@ -89,7 +89,6 @@ static void print_paused(const struct bp_page *page, const struct bp_model *mode
 void bp_report_categories(const struct bp_page *page, const struct bp_model *model) {
     if (model->split.leads) {
         bp_report_split(page, model);
-        print_paused(page, model);
         return;
     }
     print_category(page, model, "DSL", model->wall.category_s[BP_DSL], 32);

@@ -8,10 +8,12 @@ const MEASURES = {wall: 'wall', thread: 'thread time', calls: 'calls', bytes: 'b
 const CATEGORIES = ['dsl', 'framework', 'transfer'];
 // By whose code it was, in the order of tools/model/owner/split.def: where no DSL was named.
 const OWNERS = ['dsl', 'framework', 'other', 'other', 'waiting', 'other', 'transfer', 'transfer', 'transfer', 'profiler',
-  'profiler', 'noise'];
-const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework']];
+  'profiler', 'noise', 'noise'];
+const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework'],
+  ['paused', 'noise']];
 const REST_NAMES = {
   idle: '(all threads waited)', start: '(no thread yet, or no more)', profiler: '(overhead)', unsplit: '(not split)',
+  paused: '(paused)',
 };
 const SPLIT_NAMES = {'-1': '(waiting for kernels of the DSL)', '-2': '(waiting for kernels)', '-3': '(transfer)',
   '-4': '(callers unknown)'};
