@@ -12,6 +12,7 @@ of two equal subjects, the least difference that means anything. On a busy machi
 `chrt -f 50` before it."""
 import os
 import random
+import re
 import sys
 import tempfile
 
@@ -33,9 +34,20 @@ def show(title, rounds):
     cost = {name: measure.above(rounds, name) for name in ("wrapper", "old", "again", "new")}
     middle = {name: measure.spread(values)[1] for name, values in cost.items()}
     low, ratio, high = measure.spread(measure.ratios(cost["new"], cost["old"]))
+    hand = {n: measure.spread(measure.ratios(cost[n], cost["wrapper"]))[1] for n in ("old", "new")}
     equal = measure.spread(measure.ratios(cost["again"], cost["old"]))[1]
     print(f"{title:<14}{middle['wrapper']:>9.2f}{middle['old']:>9.2f}{middle['new']:>9.2f}"
-          f"{ratio:>10.3f}  [{low:.3f} {high:.3f}]{equal:>10.3f}")
+          f"{ratio:>10.3f}  [{low:.3f} {high:.3f}]{equal:>10.3f}"
+          f"{hand['old']:>9.2f}{hand['new']:>7.2f}")
+
+
+def processor():
+    """What the figures hold for: they differ between makes."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        fields = dict(re.findall(r"^(.+?)\s*:\s(.+)$", file.read(), re.M))
+    return (f"{fields.get('model name', 'unknown processor')}, family "
+            f"{fields.get('cpu family', '?')} model {fields.get('model', '?')} "
+            f"stepping {fields.get('stepping', '?')}")
 
 
 def main(build, old, new, generations="12", rounds="40"):
@@ -48,9 +60,10 @@ def main(build, old, new, generations="12", rounds="40"):
             return [subject(name, build, libraries[name], scratch) for name in names]
         samples = measure.interleave(start, [(what, unit, None) for what, unit, _ in SHAPES],
                                      int(generations), int(rounds))
+    print(processor())
     print("ns per call above the bare call, medians")
     print(f"{'':<14}{'wrapper':>9}{'old':>9}{'new':>9}{'new/old':>10}  {'quartiles':<13}"
-          f"{'old/old':>12}")
+          f"{'old/old':>12}{'old/wr':>9}{'new/wr':>7}")
     for what, _, title in SHAPES:
         show(title, samples[what])
 
