@@ -264,7 +264,7 @@ static struct bp_stub *announce(struct bp_py_code *known, void *globals) {
     struct bp_stub *stub = bp_py_task_announce(known, &what);
     if (stub) {
         bp_py_frames[stub->func] = known->chosen ? BP_PY_FRAME_DSL : BP_PY_FRAME_OTHER;
-        bp_py_names_note(what.file, what.line, what.name, stub->func);
+        bp_py_names_note(what.file, what.line, what.name, given, stub->func);
     }
     bp_py_drop(name);
     bp_py_drop(file);

@@ -167,7 +167,8 @@ static bool is_expression(const struct bp_function *function) {
 }
 
 /* A step of a generator expression is a part of the Python function that asked for it, if that is
- * in the same file: where calls are counted it is so, too. */
+ * in the same file: where that one's calls are counted it is so, too. An expression whose own calls
+ * are counted (--python-all) is a function like others. */
 static void join_consumer(const struct bp_stack_reader *reader,
                           const struct bp_profile_thread *thread, struct bp_stack_frame *frames,
                           uint32_t number) {
@@ -176,7 +177,7 @@ static void join_consumer(const struct bp_stack_reader *reader,
     uint32_t i = thread->frames[number].parent;
     while (i != BP_NO_FRAME && thread->frames[i].kind == BP_FRAME_NATIVE)
         i = thread->frames[i].parent;
-    if (i == BP_NO_FRAME || frames[i].code != BP_CODE_PYTHON ||
+    if (expression->calls || i == BP_NO_FRAME || frames[i].code != BP_CODE_PYTHON ||
         strcmp(functions[frames[i].function].file, expression->file) != 0)
         return;
     frames[number].function = frames[i].function;

@@ -32,8 +32,12 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
     return (hash ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-static uint64_t hash_of(const char *file, uint32_t line, const char *plain) {
+/* Code of no file, as "<string>", is many modules': what `python -c` runs, and what site executes
+ * of each .pth file before that. */
+static uint64_t hash_of(const char *file, uint32_t line, const char *plain, const char *module) {
     uint64_t hash = hash_text(hash_text(UINT64_C(0xcbf29ce484222325) ^ line, file), plain);
+    if (*file == '<')
+        hash = hash_text(hash, module);
     return hash ? hash : 1;
 }
 
@@ -72,12 +76,13 @@ static void fill(struct slot *slot, uint64_t hash, uint32_t func) {
     slot->func = func;
 }
 
-void bp_py_names_note(const char *file, uint32_t line, const char *name, uint32_t func) {
+void bp_py_names_note(const char *file, uint32_t line, const char *name, const char *module,
+                      uint32_t func) {
     const char *plain = name;
     for (const char *c = name; *c; c++)
         if (*c == '.' && c[1])
             plain = c + 1;
-    uint64_t hash = hash_of(file, line, plain);
+    uint64_t hash = hash_of(file, line, plain, module);
     uint64_t mask = bp_lock(&state.lock);
     struct slot *slot = find(hash);
     if (slot)
@@ -134,7 +139,7 @@ static uint32_t rest(void) {
 }
 
 uint32_t bp_py_names_get(const struct bp_py_names_function *function) {
-    uint64_t hash = hash_of(function->file, function->line, function->plain);
+    uint64_t hash = hash_of(function->file, function->line, function->plain, function->module);
     uint32_t func = BP_PY_NO_NAME;
     uint64_t mask = bp_lock(&state.lock);
     struct slot *slot = find(hash);

@@ -11,8 +11,10 @@
 
 #define BP_PY_NO_NAME UINT32_MAX
 
-/* The ledger announced a function; `name` may be qualified: its last part counts. */
-void bp_py_names_note(const char *file, uint32_t line, const char *name, uint32_t func);
+/* The ledger announced a function; `name` may be qualified: its last part counts. `module` is the
+ * __name__ of its globals. */
+void bp_py_names_note(const char *file, uint32_t line, const char *name, const char *module,
+                      uint32_t func);
 
 /* A function as a sample meets it. */
 struct bp_py_names_function {
