@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Opens pages in a real Chromium and says what happened, as JSON: node browser.js PLAN.json
-// PLAN: {modules, chromium, shots, pages: [{name, path, big}]}. Facts are judged by test_browser.py.
+// PLAN: {modules, chromium, shots, pages: [{name, path, big, dark}]}. Facts are judged by test_browser.py.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -171,7 +171,7 @@ async function plain(browser, one) {
   const result = {};
   for (const one of plan.pages) {
     result[one.name] = {looks: {}};
-    for (const scheme of one.big ? ['light'] : ['light', 'dark'])
+    for (const scheme of one.dark || (plan.shots && !one.big) ? ['light', 'dark'] : ['light'])
       for (const width of one.big ? [1280] : [1280, 400]) {
         const context = await browser.newContext({viewport: {width, height: 900}, colorScheme: scheme, bypassCSP: false});
         result[one.name].looks[scheme + width] = await look(context, one, scheme, width);

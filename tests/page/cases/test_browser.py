@@ -20,6 +20,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = os.environ.get("BATTPROF_NODE_MODULES") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "battprof-page", "node_modules")
 
+# Pages with colours of their own: categories, whose code, devices, changes. A look takes 10 s and more.
+DARK = ("batt", "own", "gpu", "diff")
+
 
 def missing():
     for program in ("chromium", "node"):
@@ -79,7 +82,8 @@ class Browser(CommandTest):
         for name, operands in subjects.items():
             path = os.path.join(self.directory, name + ".html")
             self.report("--html", path, *operands)
-            plan["pages"].append({"name": name, "path": path, "big": name in ("big", "huge")})
+            plan["pages"].append({"name": name, "path": path, "big": name in ("big", "huge"),
+                                  "dark": name in DARK})
         with open(os.path.join(self.directory, "plan.json"), "w", encoding="utf-8") as file:
             json.dump(plan, file)
         done = subprocess.run(["node", os.path.join(HERE, "..", "browser.js"), "plan.json"],
