@@ -224,8 +224,7 @@ static void note_spent(uint64_t begin, uint64_t start_before) {
     uint64_t start = header->python_start - start_before;
     const struct bp_thread *thread = bp_self;
     if (thread && spent > start)
-        ((struct bp_node *)((const struct bp_entry *)thread->current)->node)->lines +=
-            spent - start;
+        ((struct bp_node *)bp_thread_innermost(thread)->node)->lines += spent - start;
 }
 
 /* Before Python is initialised it imports modules of its own; when it ends it is left alone. */

@@ -25,7 +25,7 @@ long PyTuple_Size(void *tuple);
 void *PyTuple_GetItem(void *tuple, long i);
 
 const char *Py_GetVersion(void) {
-    return state.version;
+    return state.version ? state.version : ""; /* never NULL, in no version */
 }
 
 /* The profiler asks before main has begun. */
