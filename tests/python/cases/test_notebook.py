@@ -156,7 +156,7 @@ def check_run(check, python, directory):
     lines = done.stdout.splitlines()
     check.that(len(lines) == 3 and lines[0] == "1", "run: %r" % done)
     check.that(len(lines) == 3 and not os.path.exists(lines[1]), "%s is left" % lines[1:2])
-    check.that(len(lines) == 3 and lines[2].startswith("next: %s report" % pythons.CMD),
+    check.that(len(lines) == 3 and lines[2].startswith("next: !%s report" % pythons.CMD),
                "next: %r" % lines[2:])
 
 
