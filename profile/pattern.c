@@ -74,7 +74,8 @@ static int ends_with(const char *text, const char *end) {
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* /lib is a link to /usr/lib nearly everywhere: a library has either path, as who loaded it said. */
+/* /lib is a link to /usr/lib nearly everywhere: a library has either path, as who loaded it said.
+ */
 static const char *below_usr(const char *path) {
     static const char *const folders[] = {"/usr/lib", "/usr/bin/", "/usr/sbin/"};
     for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++)
@@ -158,8 +159,7 @@ static int is_runtime(const char *name) {
 /* libfoo.so.1 is the link by which libfoo.so.1.2 is loaded. */
 static int is_link_to(const char *where, const char *path) {
     char longer[LONGEST];
-    return strstr(path, ".so") && join(longer, path, ".*", "") &&
-           fnmatch(longer, where, 0) == 0;
+    return strstr(path, ".so") && join(longer, path, ".*", "") && fnmatch(longer, where, 0) == 0;
 }
 
 /* "foo" and "libfoo" for libfoo.so.1.2; with ".so" in it, the version is what may be missing. */
