@@ -74,6 +74,16 @@ static int ends_with(const char *text, const char *end) {
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* /lib is a link to /usr/lib nearly everywhere: a library has either path, as who loaded it said.
+ */
+static const char *below_usr(const char *path) {
+    static const char *const folders[] = {"/usr/lib", "/usr/bin/", "/usr/sbin/"};
+    for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return path + strlen("/usr");
+    return path;
+}
+
 /* A path that does not begin at the root may begin at any folder. So may one of the program's: 3.8
  * names a script as it was started. */
 static int is_path(const char *glob, const char *path) {
@@ -81,7 +91,7 @@ static int is_path(const char *glob, const char *path) {
     while (strncmp(glob, "./", 2) == 0)
         glob += 2;
     if (*glob == '/')
-        return is_at(glob, path) ||
+        return is_at(glob, path) || is_at(below_usr(glob), below_usr(path)) ||
                (*path != '/' && join(tail, "/", path, "") && ends_with(glob, tail));
     for (const char *at = path; at; at = strchr(at, '/')) {
         at += at > path || *at == '/';
@@ -146,18 +156,24 @@ static int is_runtime(const char *name) {
     return 0;
 }
 
+/* libfoo.so.1 is the link by which libfoo.so.1.2 is loaded. */
+static int is_link_to(const char *where, const char *path) {
+    char longer[LONGEST];
+    return strstr(path, ".so") && join(longer, path, ".*", "") && fnmatch(longer, where, 0) == 0;
+}
+
 /* "foo" and "libfoo" for libfoo.so.1.2; with ".so" in it, the version is what may be missing. */
 static int is_library(const char *where, const char *name) {
     return fnmatch(where, name, 0) == 0 || matches("", where, ".so*", name) ||
            (matches("lib", where, ".so*", name) && !is_runtime(name)) ||
-           (strstr(where, ".so") && matches("", where, ".*", name));
+           (strstr(where, ".so") && matches("", where, ".*", name)) || is_link_to(where, name);
 }
 
 static int is_object(const char *where, const char *path, const char *soname) {
     const char *slash = strrchr(path, '/');
     char longer[LONGEST];
     if (names_path(where))
-        return is_path(where, path) ||
+        return is_path(where, path) || is_link_to(below_usr(where), below_usr(path)) ||
                (strstr(where, ".so") && join(longer, where, ".*", "") && is_path(longer, path));
     return is_library(where, slash ? slash + 1 : path) || (*soname && is_library(where, soname)) ||
            is_extension(where, path);

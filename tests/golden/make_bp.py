@@ -289,9 +289,10 @@ class Profile:
         if page is None:
             return
         time = self.ticks(page["time"]) >> 4
+        closed = [self.at(page["closed"]), self.ticks(page["closed"])] if "closed" in page else [0, 0]
         data = struct.pack("<QQQQII2Q", self.v(page["v"]), time << 16 | page.get("n", 0),
                            self.at(page.get("start", 0)), self.at(page.get("first_join", 0)),
-                           2 if self.clock == "monotonic" else 1, page.get("processes", 1), 0, 0)
+                           2 if self.clock == "monotonic" else 1, page.get("processes", 1), *closed)
         self.chunk(TREE, 64 + 8 * 1016, data.ljust(64 + 8 * 1016, b"\0"), 1)
 
     def context(self, item, prefix=""):

@@ -29,6 +29,7 @@ OPTIONS = {
     "function_search": ["--by", "function", "--search", "paint", "--search", "nosuch"],
     "sampled_search": ["--search", "__main__", "--search", "python3"],
     "lines": ["--lines"], "lines_of": ["--lines", "objects", "--lines", "check*"],
+    "lines_at": ["--lines", "dsl:objects", "--lines", "__main__:check*", "--lines", "dsl:check"],
     "phase": ["--by", "phase"], "task_csv": ["--by", "task", "--csv"],
     "scale": ["--by", "phase", "--scale", "400", "--budget", "8h"],
     "scale_csv": ["--scale", "400", "--csv"], "budget_csv": ["--budget", "8h", "--csv"],

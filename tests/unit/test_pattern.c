@@ -94,6 +94,9 @@ static void libraries(void) {
     CHECK(!native("fo", "/p/libfoo.so.1.2", "libfoo.so.1", "f"));
     CHECK(!native("libfoo", "/p/libfoobar.so", "", "f"));
     CHECK(!native("/q/libfoo.so", "/p/libfoo.so", "", "f"));
+    CHECK(!native("/p/libfoo.so.2", "/p/libfoo.so.1", "libfoo.so.1", "f"));
+    CHECK(native("libfoo.so.1.2", "/p/libfoo.so.1", "libfoo.so.1", "f"));
+    CHECK(!native("libfoo.so.1.2", "/p/libfoo.so.2", "libfoo.so.2", "f"));
     CHECK(native("prog", "/p/bin/prog", "", "f"));
     CHECK(native("./bin/prog", "/p/bin/prog", "", "f"));
     CHECK(!native("run.py", "/p/bin/run", "", "f"));
@@ -105,6 +108,20 @@ static void libraries(void) {
     CHECK(native("mypkg._fast", "/p/mypkg/_fast.cpython-311-x86_64-linux-gnu.so", "", "PyInit"));
     CHECK(native("mypkg", "/p/mypkg/sub/_fast.abi3.so", "", "PyInit"));
     CHECK(!native("p", "/p/libfoo.so", "", "f"));
+}
+
+static void links(void) {
+    static const char *const names[] = {"/usr/lib/x/libfoo.so.1", "/lib/x/libfoo.so.1",
+                                        "/usr/lib/x/libfoo.so", "/usr/lib/x/libfoo.so.1.2",
+                                        "/usr/lib/x"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CHECK(native(names[i], "/lib/x/libfoo.so.1", "libfoo.so.1", "f"));
+        CHECK(native(names[i], "/usr/lib/x/libfoo.so.1", "libfoo.so.1", "f"));
+    }
+    CHECK(native("/usr", "/usr/lib/libfoo.so.1", "", "f"));
+    CHECK(!native("/usr/local/lib/libfoo.so.1", "/lib/libfoo.so.1", "libfoo.so.1", "f"));
+    CHECK(!native("/usr/lib/x/libfoo.so.2", "/lib/x/libfoo.so.1", "libfoo.so.1", "f"));
+    CHECK(!native("/usr/lib/x/libfoo.so.1", "/lib/y/libfoo.so.1", "libfoo.so.1", "f"));
 }
 
 static void words(void) {
@@ -140,6 +157,7 @@ int main(void) {
     RUN(modules);
     RUN(files);
     RUN(libraries);
+    RUN(links);
     RUN(words);
     RUN(paths);
     return test_result();

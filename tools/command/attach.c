@@ -200,9 +200,12 @@ static int resume(struct command *command, const char *path, struct bp_error *er
 static void say_attached(const struct command *command, const struct bp_attach_result *result) {
     if (command->settings.run.quiet)
         return;
-    bp_note("process %d is being recorded until it ends, in %s; thread %d stood still for %.1f ms",
-            (int)command->request.pid, command->directory, (int)result->tid,
+    double for_s = command->settings.for_s;
+    char *until = for_s > 0 ? bp_make_text("for %g s", for_s) : bp_copy_text("until it ends");
+    bp_note("process %d is being recorded %s, in %s; thread %d stood still for %.1f ms",
+            (int)command->request.pid, until, command->directory, (int)result->tid,
             (double)result->stopped_ns * 1e-6);
+    free(until);
 }
 
 /* Those that cannot be attached to are named, and the others are. */

@@ -59,7 +59,8 @@ static const struct bp_option options[] = {
     {"levels", 0, "H,M,L", "percent of the wall for HIGH, MEDIUM and LOW priority (10,5,1)",
      store_levels, SETTING(levels)},
     {"lines", 0, "[FUNCTION]",
-     "lines that dominate their functions, or all lines of FUNCTION; * and ?, repeatable",
+     "lines that dominate their functions, or all lines of FUNCTION or MODULE:FUNCTION; * and ?, "
+     "repeatable",
      store_lines, 0},
     {"min", 0, "PCT", "for --tree: leave out what has less of the wall (0.1)", store_percent,
      SETTING(least)},

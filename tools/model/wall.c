@@ -300,11 +300,18 @@ static void share_part(struct bp_model *model, uint32_t number) {
     model->processes[thread->process].wall_s += thread->wall_s;
 }
 
+/* Of a program that none of our code ran in nothing is known but how long it took. */
+static void claim_nothing(struct bp_model *model) {
+    model->wall.idle_s = model->wall.start_s = 0;
+}
+
 void bp_model_split_wall(struct bp_model *model) {
     if (model->wall.tree_count)
         use_trees(model);
     else
         use_no_tree(model);
+    if (!model->process_count)
+        claim_nothing(model);
     double sum = model->wall.idle_s + model->wall.start_s + model->wall.overhead_s;
     sum += model->wall.paused_s;
     for (uint32_t i = 0; i < model->thread_count; i++) {

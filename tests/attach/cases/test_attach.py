@@ -105,7 +105,9 @@ class Attach(unittest.TestCase):
     def test_for_a_time(self):
         target = self.start("malloc")
         done = self.attach(target, "--for", "1s", "--brief")
+        self.assertIn("is being recorded for 1 s, in", done.stderr)
         self.assertIn("goes on and is not recorded any more", done.stderr)
+        self.assertNotIn("nothing was measured", done.stderr)
         report = target.report()
         self.assertGreater(report["recording"]["paused_s"], 0)
         self.assertRegex(done.stderr, r"(?i)wall")

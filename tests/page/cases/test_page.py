@@ -211,6 +211,7 @@ class Pages(CommandTest):
             functions = self.page(path).data["battprof-data"]["functions"]
             leads = isinstance(json.loads(text).get("choice"), dict)
             self.assertEqual("owner" in functions, leads, name)
+            self.assertFalse(leads and re.search("(?i)the framework", self.page(path).text), name)
             if leads:
                 self.assertEqual(len(functions["owner"]), len(functions["name"]), name)
                 seen |= set(functions["owner"])

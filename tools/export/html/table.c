@@ -84,15 +84,20 @@ static void write_rows(json_t *list, size_t first, size_t last, uint32_t most, F
 }
 
 /* Without a DSL there is nothing that a framework could be around. */
-static const char *title_of(json_t *report, const struct entry *table) {
-    bool owned = json_is_object(json_object_get(report, "choice"));
-    return owned && strcmp(table->id, "framework.functions") == 0 ? "Functions, sampled and exact"
-                                                                  : table->title;
+static struct entry without_dsl(struct entry table) {
+    if (strcmp(table.id, "framework.functions") == 0) {
+        table.title = "Functions, sampled and exact";
+        table.about = "What ran when it neither waited nor called CUDA; an estimate has its error "
+                      "(95 %).";
+    } else if (strcmp(table.id, "candidates.framework") == 0) {
+        table.title = "Candidates besides functions";
+    }
+    return table;
 }
 
-static void write_table(json_t *list, size_t number, const char *title,
+static void write_table(json_t *list, size_t number, const struct entry *table,
                         const struct bp_html_limits *limits, FILE *out) {
-    const struct entry *table = &entries[number];
+    const char *title = table->title;
     size_t last = end_of(number + 1, ENTRY_TABLE);
     size_t rows = json_array_size(list);
     fprintf(out, "<div class=table data-list=\"%s\">\n<h3>%s</h3>\n", table->id, title);
@@ -115,6 +120,7 @@ static json_t *list_of(json_t *report, json_t *diff, const char *path) {
 }
 
 void bp_html_tables(json_t *report, json_t *diff, const struct bp_html_limits *limits, FILE *out) {
+    bool owned = json_is_object(json_object_get(report, "choice"));
     for (size_t view = 0, end; view < ENTRIES; view = end) {
         bool any = false;
         end = end_of(view + 1, ENTRY_VIEW);
@@ -127,7 +133,8 @@ void bp_html_tables(json_t *report, json_t *diff, const struct bp_html_limits *l
                 fprintf(out, "<section id=%s data-view=\"%s\">\n<h2>%s</h2>\n", entries[view].id,
                         entries[view].title, entries[view].title);
             any = true;
-            write_table(list, i, title_of(report, &entries[i]), limits, out);
+            struct entry table = owned ? without_dsl(entries[i]) : entries[i];
+            write_table(list, i, &table, limits, out);
         }
         if (any)
             fputs("</section>\n", out);

@@ -121,10 +121,8 @@ void bp_model_split_by_owner(struct bp_model *model, const struct bp_pools *pool
             add_sample(model, pool, &pools->samples[i]);
     }
     divide_cuda(model);
-    /* Of a program that none of our code ran in nothing is known but how long it took. */
-    enum bp_split_row start = model->process_count ? BP_SPLIT_START : BP_SPLIT_UNKNOWN;
     add(model, BP_SPLIT_WAITING, model->wall.idle_s, 0);
-    add(model, start, model->wall.start_s, 0);
+    add(model, BP_SPLIT_START, model->wall.start_s, 0);
     add(model, BP_SPLIT_PROFILER, model->wall.overhead_s, model->thread_time.overhead_s);
     add(model, BP_SPLIT_PAUSED, model->wall.paused_s, model->thread_time.paused_s);
     add(model, BP_SPLIT_UNKNOWN, model->wall.unsplit_s, 0);

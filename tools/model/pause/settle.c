@@ -11,6 +11,9 @@
 #include "tools/base/memory.h"
 #include "tools/model/internal.h"
 
+/* Less before a pause is what a busy machine took of the startup. */
+#define LEAST_RECORDED_S 0.01
+
 static uint64_t above(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
@@ -118,6 +121,15 @@ static void add_marks(struct bp_model *model, const struct bp_wall_tree *tree) {
     pauses->marks_lost += profile->marks_lost;
 }
 
+/* Was anything of the process recorded? One that began paused is so from the end of its startup on,
+ * give or take what it waited for a CPU. */
+static bool is_recorded(const struct bp_model_process *process) {
+    const struct bp_header *header = &process->profile->header;
+    double before = (double)above(header->paused_since, header->start + header->startup);
+    return header->pauses > 1 || !header->paused_since ||
+           before * process->tick_s > LEAST_RECORDED_S;
+}
+
 void bp_model_find_pauses(struct bp_model *model) {
     struct bp_pauses *pauses = &model->pauses;
     for (uint32_t i = 0; i < model->process_count; i++) {
@@ -125,7 +137,7 @@ void bp_model_find_pauses(struct bp_model *model) {
         pauses->count += header->pauses;
         pauses->processes += header->pauses > 0;
         pauses->paused += header->paused_since != 0;
-        pauses->recorded += header->pauses > 1 || !header->paused_since;
+        pauses->recorded += is_recorded(&model->processes[i]);
         model->wall.paused_s += (double)header->paused_idle * model->processes[i].tick_s;
     }
     for (uint32_t i = 0; i < model->wall.tree_count; i++)

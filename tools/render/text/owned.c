@@ -153,6 +153,11 @@ static const char *cell_calls(const struct bp_page *page, const void *value, cha
     return row->calls ? bp_page_count(row->calls, text) : "";
 }
 
+static const char *cell_self(const struct bp_page *page, const void *value, char text[64]) {
+    const double *s = value;
+    return *s < 0 ? "" : bp_page_time(page, *s, text);
+}
+
 /* Nothing of all that are not shown. */
 static const char *cell_cpu(const struct bp_page *page, const void *value, char text[64]) {
     const struct row *row = value;
@@ -237,10 +242,12 @@ static void print_rows(const struct bp_page *page, const struct bp_model *model,
 void bp_report_owned_functions(const struct bp_page *page, const struct bp_model *model,
                                const struct bp_report_settings *settings) {
     bool starved = bp_model_starved_s(model, NULL) > 0;
+    bool errors = !starved || page->width >= BP_PAGE_WIDTH; /* is there room for them? */
+    int estimate = errors ? BP_PAGE_ESTIMATE : BP_PAGE_VALUE;
     const struct bp_column columns[] = {
-        BP_LABEL(LABEL - (starved ? 10 : 0)),
+        BP_LABEL(LABEL - (starved ? 10 : 0) + BP_PAGE_ESTIMATE - estimate),
         {"calls", 12, cell_calls, 0},
-        BP_COLUMN("", BP_PAGE_ESTIMATE + 1, bp_cell_estimate, struct row, self_s),
+        BP_COLUMN("", estimate + 1, errors ? bp_cell_estimate : cell_self, struct row, self_s),
         {"CPU", starved ? 10 : 0, cell_cpu, 0},
         BP_COLUMN("of wall", 12, bp_cell_share, struct row, wall_s),
         BP_LAST_COLUMN,
@@ -248,12 +255,13 @@ void bp_report_owned_functions(const struct bp_page *page, const struct bp_model
     struct bp_column head[sizeof(columns) / sizeof(columns[0])];
     memcpy(head, columns, sizeof(columns));
     head[2] = (struct bp_column)BP_HEAD("self", 1 + BP_PAGE_VALUE);
-    head[3].width += BP_PAGE_ESTIMATE - BP_PAGE_VALUE;
+    head[3].width += estimate - BP_PAGE_VALUE;
     if (!starved)
         head[4].width += BP_PAGE_ESTIMATE - BP_PAGE_VALUE, head[3].width = 0;
     uint32_t count;
     struct row *rows = make_rows(model, &count);
-    bp_columns_title(page, "Functions", head);
+    if (model->process_count)
+        bp_columns_title(page, "Functions", head);
     print_rows(page, model, columns, rows, count, settings->top);
     free(rows);
     bp_report_waits(page, model);

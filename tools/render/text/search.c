@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/base/memory.h"
+#include "tools/base/text.h"
 #include "tools/render/text/internal.h"
 
 #define MOST_OPENED 3
@@ -17,9 +18,22 @@ bool bp_report_matches(const char *pattern, const char *name) {
     return glob ? fnmatch(pattern, name, FNM_CASEFOLD) == 0 : strcasestr(name, pattern) != NULL;
 }
 
+/* MODULE:FUNCTION or LIBRARY:FUNCTION, as options of `run` have it; two colons are of C++. */
+static bool matches_at(const struct bp_function *function, const char *pattern) {
+    const char *colon = strchr(pattern, ':');
+    if (!colon || colon[1] == ':')
+        return false;
+    char *where = bp_make_text("%.*s", (int)(colon - pattern), pattern);
+    bool is =
+        bp_report_matches(where, function->module[0] ? function->module : function->library) &&
+        bp_report_matches(colon + 1, function->name);
+    free(where);
+    return is;
+}
+
 static bool matches(const struct bp_function *function, const char *pattern) {
     return bp_report_matches(pattern, function->name) ||
-           bp_report_matches(pattern, function->full_name);
+           bp_report_matches(pattern, function->full_name) || matches_at(function, pattern);
 }
 
 bool bp_report_wanted(const struct bp_report_settings *settings,
