@@ -168,6 +168,7 @@ uint32_t bp_model_put_function(struct bp_model *model, const struct bp_function 
     size_t size = make_key(work, described);
     uint32_t number = bp_keys_put(&work->function_table, work->key, size);
     if (number < model->function_count) {
+        model->functions[number].by_pieces |= described->by_pieces;
         if (flags & BP_FUNC_CHOSEN) /* a sample had met it before */
             classify(model, &model->functions[number], flags);
         return number;
