@@ -15,6 +15,20 @@
 #include "tools/command/suggest.h"
 
 /* In the order in which one needs them. */
+#ifdef __SANITIZE_ADDRESS__
+/* elfutils 0.188 loses a frame whose CFI it cannot execute; what it gives us is freed. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
+
+const char *__lsan_default_suppressions(void) {
+    return "leak:libdw.so\n";
+}
+
+const char *__lsan_default_options(void) {
+    return "print_suppressions=0";
+}
+#endif
+
 static const struct bp_command *const commands[] = {
     &bp_command_run,    &bp_command_report,
     &bp_command_top,    &bp_command_attach,
