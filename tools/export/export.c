@@ -15,8 +15,8 @@ const struct bp_export_kind bp_export_kinds[] = {
 #undef FORMAT
 };
 
-static const char *const rests[] = {"[idle]",     "[start]",   "[paused]",
-                                    "[overhead]", "[unsplit]", "(truncated)"};
+static const char *const rests[] = {"[idle]",    "[start]",  "[paused]",   "[overhead]",
+                                    "[unsplit]", "[copies]", "(truncated)"};
 
 void bp_export_init(struct bp_export *export, const struct bp_model *model) {
     *export = (struct bp_export){.model = model};

@@ -76,6 +76,21 @@ static void visit_rest(const struct bp_model *model, enum bp_rest_frame rest, do
         visit(&row, data);
 }
 
+/* A copy of which only the device's record is there is no context's. */
+static void visit_copies(const struct bp_model *model, bp_walk_visit *visit, void *data) {
+    uint32_t frame = model->function_count + BP_REST_COPIES;
+    struct bp_walk_row row = {.kind = BP_WALK_CONTEXT, .context = BP_NO_NODE, .functions = &frame};
+    for (uint32_t i = 0; i < model->cuda.transfer_count; i++) {
+        const struct bp_model_transfer *transfer = &model->cuda.transfers[i];
+        if (transfer->call != BP_NO_FUNCTION || transfer->direction >= BP_DIRECTIONS)
+            continue;
+        row.bytes += transfer->bytes;
+        row.direction_bytes[transfer->direction] += transfer->bytes;
+    }
+    if (row.bytes)
+        visit(&row, data);
+}
+
 void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *data) {
     const struct bp_wall *wall = &model->wall;
     visit_rest(model, BP_REST_IDLE, wall->idle_s - owned_idle(model), 0, visit, data);
@@ -85,6 +100,7 @@ void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *da
                data);
     if (wall->unsplit_s > ROUNDING_S)
         visit_rest(model, BP_REST_UNSPLIT, wall->unsplit_s, 0, visit, data);
+    visit_copies(model, visit, data);
 }
 
 struct exact {

@@ -16,6 +16,7 @@ enum bp_rest_frame {
     BP_REST_PAUSED,   /* [paused]: recording was paused */
     BP_REST_OVERHEAD, /* [overhead]: the profiler's own */
     BP_REST_UNSPLIT,  /* [unsplit]: what the parts do not explain */
+    BP_REST_COPIES,   /* [copies]: bytes whose call was not seen, of device records alone */
     BP_REST_CUT,      /* (truncated): callers of a sampled stack that are unknown */
     BP_RESTS
 };
