@@ -147,7 +147,7 @@ static inline struct bp_entry *bp_thread_innermost(const struct bp_thread *threa
  * not seen. NULL without memory. */
 struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late);
 
-/* The same for a thread that nobody announced, met in a stub. */
+/* Begins the ledger of a thread that nobody announced, met in a stub. */
 struct bp_thread *bp_thread_adopt(void);
 
 /* End it: open calls are counted as aborted. */

@@ -43,7 +43,7 @@ char *bp_refusal_of_process(pid_t pid) {
     return NULL;
 }
 
-/* Of the program's own file. */
+/* Why the program's own file forbids it. */
 static char *check_program(pid_t pid) {
     unsigned char head[20] = {0};
     char *path = bp_make_text("/proc/%d/exe", (int)pid);

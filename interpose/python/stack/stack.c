@@ -75,7 +75,7 @@ int bp_py_stack_is_inside(uint64_t pc) {
     return pc >= state.low && pc < state.high;
 }
 
-/* Of 3.12 and later a frame of its own stands for the call from C; before, a mark on the frame. */
+/* From 3.12 on a frame of its own stands for the call from C; before, the frame has a mark. */
 static int is_entry_only(const struct bp_layout *layout, uint64_t frame) {
     return layout->minor >= 12 && *(const uint8_t *)(frame + layout->owner) == layout->entry;
 }
