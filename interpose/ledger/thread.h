@@ -91,6 +91,9 @@ struct bp_local {
     struct bp_thread *next_dead;
     uint32_t key_rounds;
     uint32_t pause_number; /* the last start or stop that the thread has taken into account */
+    /* What the thread's clocks said when its ledger began, ns; 0 of a thread that began with it. */
+    uint64_t cpu_before;
+    uint64_t queued_before;
     /* What others have of the thread; NULL before they need it. */
     struct bp_task_state *tasks;     /* ledger/task.h */
     struct bp_sampled *sampled;      /* ledger/timer.h */
@@ -155,6 +158,8 @@ void bp_thread_end(struct bp_thread *thread);
 
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
+/* The calling thread ran before its ledger began: what its clocks say of then is left out. */
+void bp_thread_ran_before(struct bp_thread *thread);
 
 /* Nanoseconds in which the calling thread was ready and had no CPU, ever; 0 if that is unknown. */
 uint64_t bp_thread_queued_ns(void);

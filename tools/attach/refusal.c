@@ -37,6 +37,10 @@ char *bp_refusal_of_process(pid_t pid) {
     char *refusal = check_rights(pid);
     if (refusal)
         return refusal;
+    return NULL;
+}
+
+char *bp_refusal_of_ptrace(pid_t pid) {
     if (bp_trace_status(pid, "Seccomp:") > 0)
         return bp_make_text("a seccomp filter says which system calls it may make, and may end it "
                             "for ours; it is left alone. Start it with: battprof run");
