@@ -291,7 +291,7 @@ static void print_shared(const struct bp_page *page, const struct bp_diff *diff)
 /* What could not have been seen. */
 static void print_spread(const struct bp_page *page, const struct bp_diff *diff) {
     double spread = bp_diff_relative_spread(diff);
-    if (diff->run_count > 2 || diff->wall.old_s == diff->wall.new_s)
+    if (diff->run_count > 2 || diff->chosen || diff->wall.old_s == diff->wall.new_s)
         return;
     bp_page_say(
         page, 0,
@@ -315,6 +315,19 @@ static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
         bp_page_wrap(page, "      --repeat 5 for OLD and NEW each narrows the interval", 6);
 }
 
+/* That nothing differs is only said of what could be compared. */
+static void print_wall(const struct bp_page *page, const struct bp_diff *diff) {
+    if (diff->differences == 0 && !bp_diff_is_likely(diff)) {
+        if (!diff->chosen)
+            fprintf(page->out, "No differences in any %sfunction, copy or kernel.\n",
+                    bp_diff_find(diff, BP_DIFF_SAMPLED) ? "counted " : "");
+        return;
+    }
+    print_sums(page, diff);
+    print_parts(page, diff);
+    print_shared(page, diff);
+}
+
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     struct bp_page page;
     char old_date[48];
@@ -328,15 +341,10 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
     fputc('\n', out);
     print_headline(&page, diff);
     print_interval(&page, diff);
-    if (diff->differences == 0 && !bp_diff_is_likely(diff))
-        fprintf(out, "No differences in any function, copy or kernel.\n");
-    else {
-        print_sums(&page, diff);
-        print_parts(&page, diff);
-        print_shared(&page, diff);
-    }
-    bp_diff_text_rows(&page, diff, false, top);
-    bp_diff_text_rows(&page, diff, true, top);
+    print_wall(&page, diff);
+    bp_diff_text_causes(&page, diff, top);
+    bp_diff_text_rows(&page, diff, BP_DIFF_SAMPLED, "Differences by samples", top);
+    bp_diff_text_rows(&page, diff, BP_DIFF_GROUP, "Groups", top);
     print_spread(&page, diff);
     print_next(&page, diff);
     return 0;
