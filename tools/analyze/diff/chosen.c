@@ -3,8 +3,8 @@
  * Runs in which other functions were counted: --dsl named something else, or nothing, in one of
  * them. What is counted on one side alone was there on the other, too, as a part of its callers or
  * of the program's own code, and has in its time what it calls of libraries; so no function's time
- * can be compared, nor a sum of them. Of functions that only samples found, those that have no name
- * on one side are not compared either.
+ * can be compared. Whose code took the wall can: samples divide that time, too. Of functions that
+ * only samples found, those that have no name on one side are not compared either.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,7 @@ static size_t first_choice(const struct bp_diff *diff) {
 
 /* Calls that both counted are facts all the same. */
 static void mark(struct bp_diff_row *row) {
-    if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_SPLIT || row->kind == BP_DIFF_GROUP ||
-        row->kind == BP_DIFF_SAMPLED)
+    if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_GROUP || row->kind == BP_DIFF_SAMPLED)
         row->other = row->unseen = true;
     else if (row->kind == BP_DIFF_FUNCTION && !row->cuda &&
              (row->function->kind == BP_FUNC_CALL || row->function->kind == BP_FUNC_ROOT)) {

@@ -144,9 +144,9 @@ char *bp_diff_describe_sides(const struct bp_diff *diff, int *next) {
 
 bool bp_diff_is_headline(const struct bp_diff *diff, const struct bp_diff_row *row) {
     bool split = true;
-    for (uint32_t i = 0; i < diff->run_count; i++)
+    for (uint32_t i = 0; i < diff->run_count && !diff->chosen; i++)
         split &= diff->runs[i].model->split.leads;
-    return !diff->chosen && row->kind == (split ? BP_DIFF_SPLIT : BP_DIFF_CATEGORY);
+    return row->kind == (split ? BP_DIFF_SPLIT : BP_DIFF_CATEGORY);
 }
 
 const char *bp_diff_headline_name(const struct bp_diff_row *row) {

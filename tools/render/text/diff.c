@@ -321,6 +321,8 @@ static void print_wall(const struct bp_page *page, const struct bp_diff *diff) {
         if (!diff->chosen)
             fprintf(page->out, "No differences in any %sfunction, copy or kernel.\n",
                     bp_diff_find(diff, BP_DIFF_SAMPLED) ? "counted " : "");
+        else
+            print_sums(page, diff);
         return;
     }
     print_sums(page, diff);
