@@ -180,19 +180,22 @@ static void add_native(const struct bp_page *page, const struct bp_model *model,
                     BP_TIME(page, whole_s));
 }
 
-/* "; for np_code.step 97 %": what a user can change, where a library calls itself. */
+/* "; for np_code.step (np_code.py:6) 97 %": what a user can change, where a library calls itself.
+ */
 static void add_users(const struct bp_model *model, const struct bp_part *part,
                       struct bp_text *text) {
     const struct bp_caller *users = part->users;
     bool direct =
         part->user_count && part->caller_count && users[0].function == part->callers[0].function;
-    for (uint32_t i = 0; i < part->user_count && i < USER_NAMES && !direct; i++)
-        if (users[i].s >= LEAST_USER * part->self_s)
-            bp_text_add(text, "%s%s %.0f %%",
-                        i == 0 && text->length ? "; for "
-                        : i == 0               ? "for "
-                                               : ", ",
-                        model->functions[users[i].function].label, 100 * users[i].s / part->self_s);
+    for (uint32_t i = 0; i < part->user_count && i < USER_NAMES && !direct; i++) {
+        const struct bp_function *user = &model->functions[users[i].function];
+        if (users[i].s < LEAST_USER * part->self_s)
+            break;
+        bp_text_add(text, "%s%s", i ? ", " : text->length ? "; for " : "for ", user->label);
+        if (user->file[0] && user->line && !strchr(user->label, ':')) /* else it has its place */
+            bp_text_add(text, " (%s:%u)", bp_base_name(user->file), user->line);
+        bp_text_add(text, " %.0f %%", 100 * users[i].s / part->self_s);
+    }
 }
 
 /* "features.py:3, your code; called from …" */
