@@ -215,7 +215,8 @@ static void print_shares(const struct bp_page *page, const struct bp_diff *diff,
             const struct bp_diff_row *row = &diff->rows[i];
             if (bp_diff_is_headline(diff, row) &&
                 (row->kind == BP_DIFF_SPLIT) == (k >= BP_CATEGORIES) &&
-                strcmp(row->name, headline_key(k)) == 0 && (row->old_s > 0 || row->new_s > 0))
+                strcmp(row->name, headline_key(k)) == 0 &&
+                fmax(row->old_s, row->new_s) > ROUNDING * wall->old_s)
                 print_sum(page, bp_diff_headline_name(row), row, wall->old_s, columns);
         }
 }
