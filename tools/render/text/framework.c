@@ -304,7 +304,9 @@ static void print_cuda(const struct bp_page *page, const struct bp_model *model,
         print_cuda_details(page, model, order, count);
     }
     if (model->thread_time.kernel_wait_s > 0)
-        print_time(page, "waiting for kernels launched outside the DSL",
+        print_time(page,
+                   model->split.leads ? "waiting for kernels"
+                                      : "waiting for kernels launched outside the DSL",
                    model->thread_time.kernel_wait_s, model->wall.kernel_wait_s);
 }
 

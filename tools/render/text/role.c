@@ -14,7 +14,7 @@ static const char *cell_wall(const struct bp_page *page, const void *value, char
     return bp_page_share(role->wall_s + role->idle_s, page->whole, text);
 }
 
-static const struct bp_column columns[] = {
+static const struct bp_column by_category[] = {
     BP_LABEL(28),
     BP_COLUMN("processes", 11, bp_cell_number, struct bp_role, processes),
     BP_COLUMN("thread time", 12, bp_cell_time, struct bp_role, thread_s),
@@ -24,15 +24,28 @@ static const struct bp_column columns[] = {
     BP_LAST_COLUMN,
 };
 
+/* Where no DSL was named all of it would be framework. */
+static const struct bp_column undivided[] = {
+    BP_LABEL(28 + 20),
+    BP_COLUMN("processes", 11, bp_cell_number, struct bp_role, processes),
+    BP_COLUMN("thread time", 12, bp_cell_time, struct bp_role, thread_s),
+    {"of wall", 9, cell_wall, 0},
+    BP_LAST_COLUMN,
+};
+
+static const struct bp_column *columns_of(const struct bp_model *model) {
+    return model->split.leads ? undivided : by_category;
+}
+
 static void print_roles(const struct bp_page *page, const struct bp_model *model) {
-    bp_columns_title(page, "Roles", columns);
+    bp_columns_title(page, "Roles", columns_of(model));
     for (uint32_t i = 0; i < model->role_count; i++)
-        bp_columns_row(page, columns, "  ", model->roles[i].name, &model->roles[i]);
+        bp_columns_row(page, columns_of(model), "  ", model->roles[i].name, &model->roles[i]);
 }
 
 /* Clocks of machines cannot be compared: each has its own wall. */
 static void print_machines(const struct bp_page *page, const struct bp_model *model) {
-    bp_columns_title(page, "Machines", columns);
+    bp_columns_title(page, "Machines", columns_of(model));
     for (uint32_t i = 0; i < model->machine_count; i++) {
         const struct bp_machine *machine = &model->machines[i];
         char *label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
@@ -42,7 +55,7 @@ static void print_machines(const struct bp_page *page, const struct bp_model *mo
                               .wall_s = machine->wall_s,
                               .idle_s = machine->idle_s};
         memcpy(row.category_s, machine->category_s, sizeof(row.category_s));
-        bp_columns_row(page, columns, "  ", label, &row);
+        bp_columns_row(page, columns_of(model), "  ", label, &row);
         free(label);
     }
 }
@@ -54,7 +67,7 @@ static void print_ranks(const struct bp_page *page, const struct bp_model *model
         if (process->rank < 0)
             continue;
         if (count++ == 0)
-            bp_columns_title(page, "Ranks", columns);
+            bp_columns_title(page, "Ranks", columns_of(model));
         char *label =
             bp_make_text("%d: %d, %s", process->rank, process->profile->header.pid, process->role);
         struct bp_role row = {.processes = 1,
@@ -62,7 +75,7 @@ static void print_ranks(const struct bp_page *page, const struct bp_model *model
                               .wall_s = process->wall_s,
                               .idle_s = process->idle_s};
         memcpy(row.category_s, process->category_s, sizeof(row.category_s));
-        bp_columns_row(page, columns, "  ", label, &row);
+        bp_columns_row(page, columns_of(model), "  ", label, &row);
         free(label);
     }
 }
