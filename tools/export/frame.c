@@ -105,7 +105,9 @@ static void visit_copies(const struct bp_model *model, bp_walk_visit *visit, voi
 
 void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *data) {
     const struct bp_wall *wall = &model->wall;
-    visit_rest(model, BP_REST_IDLE, wall->idle_s - owned_idle(model), 0, visit, data);
+    double idle_s = wall->idle_s - owned_idle(model);
+    if (idle_s > BP_EXPORT_ROUNDING_S)
+        visit_rest(model, BP_REST_IDLE, idle_s, 0, visit, data);
     visit_rest(model, BP_REST_START, wall->start_s, 0, visit, data);
     visit_rest(model, BP_REST_PAUSED, wall->paused_s, model->thread_time.paused_s, visit, data);
     visit_rest(model, BP_REST_OVERHEAD, wall->overhead_s, model->thread_time.overhead_s, visit,
