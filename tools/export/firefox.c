@@ -64,14 +64,17 @@ static void write_categories(FILE *out) {
     fputs("]", out);
 }
 
+/* Samples of a thread end before the run does: without its end, tasks after them are not shown. */
 static void write_meta(const struct bp_export *export, FILE *out) {
     char *comment = bp_export_comment(BP_EXPORT_firefox);
     char *command = bp_utf8_text(export->model->run.command);
     fprintf(out,
             "{\"meta\":{\"version\":29,\"preprocessedProfileVersion\":%d,\"interval\":1,"
-            "\"startTime\":%.3f,\"processType\":0,\"stackwalk\":0,\"debug\":false,"
+            "\"startTime\":%.3f,\"profilingStartTime\":0,\"profilingEndTime\":%.6f,"
+            "\"processType\":0,\"stackwalk\":0,\"debug\":false,"
             "\"symbolicated\":true,\"product\":",
-            FORMAT_VERSION, 1e-6 * (double)export->model->run.began_ns);
+            FORMAT_VERSION, 1e-6 * (double)export->model->run.began_ns,
+            1e3 * export->model->wall.total_s);
     bp_export_json_text(command, out);
     fputs(",\"comment\":", out);
     bp_export_json_text(comment, out);

@@ -85,6 +85,17 @@ class Formats(CommandTest):
         self.assertGreater(sum(tasks[1]["task"].values()), 0)
         self.assertEqual(set(plain[1]), {"category", "group", "process", "thread", "host"})
 
+    def test_whole_run(self):
+        """The Firefox Profiler shows what lies between two times of the head, and no task beyond."""
+        self.battprof("run", "-q", "-o", "a", "--", RUN_BATT, "-c", "5", "-j", "2")
+        with gzip.open(self.export("a", "firefox")) as file:
+            data = json.load(file)
+        report = json.loads(self.battprof("report", "--json", "a").out)
+        self.assertAlmostEqual(data["meta"]["profilingEndTime"], 1e3 * report["wall_s"], 3)
+        ends = [end for thread in data["threads"] for end in thread["markers"]["endTime"]]
+        self.assertGreaterEqual(len(ends), 5)
+        self.assertLessEqual(max(ends), data["meta"]["profilingEndTime"])
+
     def test_python(self):
         self.write("program.py", PROGRAM)
         result = self.battprof("run", "-q", "--python", "__main__", "--task", "__main__.solve",
@@ -182,6 +193,17 @@ class Formats(CommandTest):
         self.assertFalse([file for file in files if "/" in file])
         objects = re.findall(r"(?m)^c?ob=\(\d+\) (.+)$", text)
         self.assertIn("libdsl.so", [os.path.basename(name) for name in objects])
+
+    def test_sampled(self):
+        """Where hardly anything was intercepted, export says where functions are."""
+        self.write("program.py", "import time\nend = time.time() + 1\nwhile time.time() < end:\n"
+                   "    sum(range(1000))\n")
+        self.battprof("run", "-q", "-o", "s", "--", PYTHON, "program.py")
+        self.battprof("run", "-q", "-o", "n", "--", RUN_BATT, "-c", "5")
+        words = "go tool pprof -sample_index=cpu p"
+        self.assertIn(words, self.battprof("export", "-f", "pprof", "-o", "p", "s").err)
+        self.assertNotIn(words, self.battprof("export", "-f", "pprof", "-o", "p", "n").err)
+        self.assertNotIn("sampled", self.battprof("export", "-f", "folded", "--weight", "cpu", "-o", "-", "s").err)
 
     def test_closed_output(self):
         self.battprof("run", "-q", "-o", "a", "--", "true")
