@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Slices are collected thread by thread, from the tasks of its profile and the marks of the run,
+ * and put into the first lane in which each fits.
+ */
 #include "tools/export/slice.h"
 
 #include <stdlib.h>
