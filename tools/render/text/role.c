@@ -31,94 +31,82 @@ static void print_roles(const struct bp_page *page, const struct bp_model *model
         bp_columns_row(page, columns, "  ", model->roles[i].name, &model->roles[i]);
 }
 
-static double machine_wall(const struct bp_machine *machine) {
-    return machine->wall_s + machine->idle_s;
+/* A rank or a machine. */
+struct line {
+    char *label;
+    uint32_t order; /* of equals */
+    struct bp_role row;
+};
+
+static double line_wall(const struct line *line) {
+    return line->row.wall_s + line->row.idle_s;
 }
 
-static int compare_machine(const void *a, const void *b) {
-    const struct bp_machine *x = *(const struct bp_machine *const *)a;
-    const struct bp_machine *y = *(const struct bp_machine *const *)b;
-    if (machine_wall(x) != machine_wall(y))
-        return machine_wall(x) > machine_wall(y) ? -1 : 1;
-    return (x > y) - (x < y);
+static int compare_line(const void *a, const void *b) {
+    const struct line *x = a;
+    const struct line *y = b;
+    if (line_wall(x) != line_wall(y))
+        return line_wall(x) > line_wall(y) ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void print_machine(const struct bp_page *page, const struct bp_machine *machine) {
-    char *label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
-                               BP_TIME(page, machine->end_s - machine->start_s));
-    struct bp_role row = {.processes = machine->processes,
-                          .thread_s = machine->thread_s,
-                          .wall_s = machine->wall_s,
-                          .idle_s = machine->idle_s};
-    memcpy(row.category_s, machine->category_s, sizeof(row.category_s));
-    bp_columns_row(page, columns, "  ", label, &row);
-    free(label);
+/* The one that all others wait for is the first. The lines are gone then. */
+static void print_lines(const struct bp_page *page, const char *title, struct line *lines,
+                        uint32_t count, uint32_t top) {
+    double hidden_s = 0;
+    if (count) {
+        qsort(lines, count, sizeof(*lines), compare_line);
+        bp_columns_title(page, title, columns);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < top)
+            bp_columns_row(page, columns, "  ", lines[i].label, &lines[i].row);
+        else
+            hidden_s += line_wall(&lines[i]);
+        free(lines[i].label);
+    }
+    bp_report_hidden_row(page, count, top, hidden_s);
+    free(lines);
 }
 
 /* Clocks of machines cannot be compared: each has its own wall. */
 static void print_machines(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
-    const struct bp_machine **list = bp_alloc(model->machine_count, sizeof(*list));
-    double hidden_s = 0;
-    for (uint32_t i = 0; i < model->machine_count; i++)
-        list[i] = &model->machines[i];
-    qsort(list, model->machine_count, sizeof(*list), compare_machine);
-    bp_columns_title(page, "Machines", columns);
-    for (uint32_t i = 0; i < model->machine_count; i++)
-        if (i < top)
-            print_machine(page, list[i]);
-        else
-            hidden_s += machine_wall(list[i]);
-    bp_report_hidden_row(page, model->machine_count, top, hidden_s);
-    free(list);
+    struct line *lines = bp_alloc(model->machine_count + 1, sizeof(*lines));
+    for (uint32_t i = 0; i < model->machine_count; i++) {
+        const struct bp_machine *machine = &model->machines[i];
+        lines[i].order = i;
+        lines[i].label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
+                                      BP_TIME(page, machine->end_s - machine->start_s));
+        lines[i].row = (struct bp_role){.processes = machine->processes,
+                                        .thread_s = machine->thread_s,
+                                        .wall_s = machine->wall_s,
+                                        .idle_s = machine->idle_s};
+        memcpy(lines[i].row.category_s, machine->category_s, sizeof(machine->category_s));
+    }
+    print_lines(page, "Machines", lines, model->machine_count, top);
 }
 
-static double rank_wall(const struct bp_model_process *process) {
-    return process->wall_s + process->idle_s;
-}
-
-static int compare_rank(const void *a, const void *b) {
-    const struct bp_model_process *x = *(const struct bp_model_process *const *)a;
-    const struct bp_model_process *y = *(const struct bp_model_process *const *)b;
-    if (rank_wall(x) != rank_wall(y))
-        return rank_wall(x) > rank_wall(y) ? -1 : 1;
-    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : (x > y) - (x < y);
-}
-
-static void print_rank(const struct bp_page *page, const struct bp_model *model,
-                       const struct bp_model_process *process) {
+static void set_rank(struct line *line, const struct bp_model *model,
+                     const struct bp_model_process *process) {
     const struct bp_header *header = &process->profile->header;
-    char *label =
-        bp_make_text("%d%s%s: %d, %s", process->rank, model->machine_count > 1 ? " on " : "",
-                     model->machine_count > 1 ? header->host : "", header->pid, process->role);
-    struct bp_role row = {.processes = 1,
-                          .thread_s = process->thread_s,
-                          .wall_s = process->wall_s,
-                          .idle_s = process->idle_s};
-    memcpy(row.category_s, process->category_s, sizeof(row.category_s));
-    bp_columns_row(page, columns, "  ", label, &row);
-    free(label);
+    bool several = model->machine_count > 1;
+    line->order = (uint32_t)process->rank;
+    line->label = bp_make_text("%d%s%s: %d, %s", process->rank, several ? " on " : "",
+                               several ? header->host : "", header->pid, process->role);
+    line->row = (struct bp_role){.processes = 1,
+                                 .thread_s = process->thread_s,
+                                 .wall_s = process->wall_s,
+                                 .idle_s = process->idle_s};
+    memcpy(line->row.category_s, process->category_s, sizeof(process->category_s));
 }
 
-/* The one that all others wait for is the first. */
 static void print_ranks(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
-    const struct bp_model_process **ranks = bp_alloc(model->process_count + 1, sizeof(*ranks));
+    struct line *lines = bp_alloc(model->process_count + 1, sizeof(*lines));
     uint32_t count = 0;
-    double hidden_s = 0;
     for (uint32_t i = 0; i < model->process_count; i++)
         if (model->processes[i].rank >= 0)
-            ranks[count++] = &model->processes[i];
-    if (count) {
-        qsort(ranks, count, sizeof(*ranks), compare_rank);
-        bp_columns_title(page, "Ranks", columns);
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (i < top)
-            print_rank(page, model, ranks[i]);
-        else
-            hidden_s += rank_wall(ranks[i]);
-    if (count)
-        bp_report_hidden_row(page, count, top, hidden_s);
-    free(ranks);
+            set_rank(&lines[count++], model, &model->processes[i]);
+    print_lines(page, "Ranks", lines, count, top);
 }
 
 void bp_report_roles(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
