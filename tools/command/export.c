@@ -97,12 +97,13 @@ static int check_single(const char *path, const char *format, struct bp_error *e
                         path, format, format, path);
 }
 
-static int write_file(const struct bp_model *model, const struct settings *settings,
-                      const char *path, struct bp_error *error) {
+static int write_file(struct bp_model *model, const struct settings *settings, const char *path,
+                      struct bp_error *error) {
     struct bp_destination destination;
     struct bp_export export;
     if (bp_destination_open(&destination, path, stdout, error))
         return -1;
+    bp_model_locate(model);
     bp_export_init(&export, model);
     export.weight = find_weight(settings->weight);
     export.by_task = settings->by && strcmp(settings->by, "task") == 0;

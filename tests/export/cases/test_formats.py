@@ -184,15 +184,32 @@ class Formats(CommandTest):
         self.assertFalse([row for row in json.loads(self.read(self.export("m", "speedscope")))["profiles"]
                           if row["type"] == "evented"])
 
-    def test_libraries(self):
-        """No reader takes a library for a source file."""
-        self.battprof("run", "-q", "-o", "a", "--", RUN_BATT, "-c", "1")
+    def test_sources(self):
+        """Files and lines of native functions; no reader takes a library for a source file."""
+        self.write("lines.c", "static int twice(int a) { return a; }\n\n\nint dsl_lines(int a);\n"
+                   "int dsl_lines(int a)\n{\n    return twice(a) + 1;\n}\n")
+        self.write("plain.c", "int dsl_plain(int a);\nint dsl_plain(int a) { return a; }\n")
+        self.write("main.c", "int dsl_lines(int), dsl_plain(int);\n"
+                   "int main(void) { return dsl_lines(0) + dsl_plain(0) - 1; }\n")
+        for command in ("-g -shared -fPIC lines.c -o libdsl_lines.so", "-shared -fPIC plain.c -o libdsl_plain.so",
+                        f"main.c -o main -L. -ldsl_lines -ldsl_plain -Wl,-rpath,{self.directory}"):
+            subprocess.run(["cc", *command.split()], cwd=self.directory, check=True)
+        self.battprof("run", "-q", "-o", "a", "--", "./main")
         text = self.read(self.export("a", "callgrind"))
-        files = re.findall(r"(?m)^(?:fl|cfi)=\(\d+\) (.+)$", text)
-        self.assertIn("[libdsl.so]", files)
-        self.assertFalse([file for file in files if "/" in file])
-        objects = re.findall(r"(?m)^c?ob=\(\d+\) (.+)$", text)
-        self.assertIn("libdsl.so", [os.path.basename(name) for name in objects])
+        files = dict(re.findall(r"(?m)^(?:fl|cfi)=(\(\d+\)) (.+)$", text))
+        self.assertIn(os.path.realpath(self.path("lines.c")), {os.path.realpath(name) for name in files.values()})
+        self.assertIn("[libdsl_plain.so]", files.values())
+        self.assertFalse([name for name in files.values() if "/" in name and ".so" in name])
+        self.assertIn(self.path("libdsl_plain.so"), re.findall(r"(?m)^c?ob=\(\d+\) (.+)$", text))
+        frames = {row["name"]: row for row in
+                  json.loads(self.read(self.export("a", "speedscope")))["shared"]["frames"]}
+        self.assertIn(frames["dsl_lines"]["line"], (5, 6))
+        self.assertTrue(frames["dsl_plain"]["file"].endswith("libdsl_plain.so"))
+        self.assertNotIn("line", frames["dsl_plain"])
+        self.write("libdsl_lines.so", "another one")  # wrong lines are worse than none
+        frames = {row["name"]: row for row in
+                  json.loads(self.read(self.export("a", "speedscope")))["shared"]["frames"]}
+        self.assertNotIn("line", frames["dsl_lines"])
 
     def test_sampled(self):
         """Where hardly anything was intercepted, export says where functions are."""
