@@ -45,7 +45,7 @@ static void write_one(FILE *out, const char *name, double value) {
     write_number(out, value);
 }
 
-/* Of the wall, beside the categories: most runs have none of it. */
+/* A part of the wall beside the categories; most runs have none. */
 static void write_part(FILE *out, const char *name, double s) {
     if (s <= BP_EXPORT_ROUNDING_S)
         return;

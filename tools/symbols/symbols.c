@@ -165,7 +165,7 @@ const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t f
     return symbols->frames[number].list;
 }
 
-/* Of several functions of a name, as static ones are, unknown is which: they have none. */
+/* A name that several functions have, as static ones do, has no address: unknown is which. */
 static void index_names(struct bp_symbol_image *image) {
     image->indexed = true;
     if (!image->module || !bp_symbol_has_lines(image->module))

@@ -19,7 +19,7 @@ struct libraries {
     uint32_t *files;
 };
 
-/* Of a path that is another file in another process, the first one stands. */
+/* A path may be another file in another process: the first one stands. */
 static void add_libraries(struct libraries *libraries, const struct bp_profile *profile) {
     for (uint32_t i = 0; i < profile->object_count; i++) {
         const struct bp_object *object = &profile->objects[i];
