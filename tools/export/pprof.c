@@ -202,7 +202,7 @@ static void put_sample(struct pprof *pprof, const struct bp_walk_row *row, const
 
 /* A context may copy in several directions: what it took is known together, bytes are not. */
 static void put_bytes(struct pprof *pprof, const struct bp_walk_row *row) {
-    struct labels labels = {bp_export_category(pprof->model, BP_TRANSFER), "", ""};
+    struct labels labels = {bp_category_name(BP_TRANSFER), "", ""};
     for (int i = 0; row->bytes && i < BP_DIRECTIONS; i++) {
         uint64_t values[VALUES] = {[BYTES] = row->direction_bytes[i]};
         labels.direction = bp_direction_names[i];
@@ -230,18 +230,16 @@ static bool slice(const struct bp_walk_row *row, double from, double to, uint64_
 static void put_part(struct pprof *pprof, const struct bp_walk_row *row, double from, double to,
                      const char *task) {
     uint64_t values[VALUES];
-    double sum_s = 0;
-    double whole_s = 0;
-    for (int i = 0; i < BP_CATEGORIES; i++)
-        whole_s += row->category_s[i];
+    double shares[BP_CATEGORIES];
+    double end = from;
+    uint32_t frame = bp_export_frame(pprof->model, row->functions[row->depth]);
+    bp_export_shares(pprof->model, row, shares);
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        double begin = whole_s > 0 ? sum_s / whole_s : i > 0;
-        sum_s += row->category_s[i];
-        double end = whole_s > 0 ? sum_s / whole_s : 1;
-        if (end > begin && slice(row, from + (to - from) * begin, from + (to - from) * end, values))
-            put_sample(
-                pprof, row, values,
-                &(struct labels){bp_export_category(pprof->model, (enum bp_category)i), task, ""});
+        double begin = end;
+        end = i + 1 < BP_CATEGORIES ? begin + (to - from) * shares[i] : to;
+        const char *category = bp_export_category(pprof->model, frame, (enum bp_category)i);
+        if (end > begin && slice(row, begin, end, values))
+            put_sample(pprof, row, values, &(struct labels){category, task, ""});
     }
 }
 

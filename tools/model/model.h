@@ -82,6 +82,8 @@ struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rule
  */
 struct bp_model *bp_model_new_of_many(const char *path, const struct bp_rules *rules,
                                       struct bp_symbols *symbols, struct bp_error *error);
+/* Looks up files and lines of native functions, where their debug information is there. */
+void bp_model_locate(struct bp_model *model);
 void bp_model_free(struct bp_model *model);
 
 #endif
