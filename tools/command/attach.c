@@ -230,6 +230,24 @@ static void attach_children(struct command *command) {
     free(tree);
 }
 
+/* A command that was killed had the library loaded a moment ago: then it records to where that one
+ * said, and ours was no more than another reference to it. */
+static int check_directory(const struct command *command, struct bp_error *error) {
+    struct recording recording;
+    pid_t pid = command->request.pid;
+    char *path = bp_find_profile(pid);
+    char *ours = bp_make_text("%s/%s", command->directory, path ? bp_base_name(path) : "");
+    int failed = 0;
+    if (path && access(ours, F_OK) != 0) {
+        rmdir(command->directory); /* nothing is in it */
+        look_at(&recording, path);
+        failed = say_recorded(pid, path, recording.since, error);
+    }
+    free(ours);
+    free(path);
+    return failed;
+}
+
 static int attach(struct command *command, struct bp_error *error) {
     struct bp_attach_result result;
     pid_t pid = command->request.pid;
@@ -253,6 +271,8 @@ static int attach(struct command *command, struct bp_error *error) {
         rmdir(command->directory); /* nothing is in it */
         return -1;
     }
+    if (check_directory(command, error))
+        return -1;
     say_attached(command, &result);
     if (command->settings.children)
         attach_children(command);

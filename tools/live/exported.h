@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What a file exports, without libdw: its dynamic symbols.
+ */
 #ifndef BP_TOOLS_LIVE_EXPORTED_H
 #define BP_TOOLS_LIVE_EXPORTED_H
 
