@@ -177,6 +177,23 @@ static void try_all(struct attempt *attempt) {
     }
 }
 
+/* A stack that leads through a file that cannot be read cannot be followed. */
+static const char *unreadable(const struct bp_objects *objects) {
+    for (uint32_t i = 0; i < objects->count; i++)
+        if (!objects->rows[i].elf)
+            return objects->rows[i].path;
+    return NULL;
+}
+
+static char *explain_last(const struct attempt *attempt) {
+    const char *file = unreadable(&attempt->objects);
+    if (!attempt->last)
+        return bp_copy_text("all of its threads are in calls that would notice a stop");
+    return bp_make_text("no thread came to a place where it can load a library; %s%s%s",
+                        attempt->last, file ? "; a file of its code cannot be read: " : "",
+                        file ? file : "");
+}
+
 static int explain(const struct attempt *attempt, struct bp_error *error) {
     int pid = (int)attempt->objects.pid;
     char *refusal = NULL;
@@ -194,11 +211,9 @@ static int explain(const struct attempt *attempt, struct bp_error *error) {
     default:
         if (attempt->loan.error)
             refusal = bp_trace_refusal(attempt->objects.pid, attempt->loan.error);
-        bp_error_set(error, BP_FAILED, "process %d: %s%s", pid,
-                     refusal         ? refusal
-                     : attempt->last ? "no thread came to a place where it can load a library; "
-                                     : "all of its threads are in calls that would notice a stop",
-                     refusal || !attempt->last ? "" : attempt->last);
+        if (!refusal)
+            refusal = explain_last(attempt);
+        bp_error_set(error, BP_FAILED, "process %d: %s", pid, refusal);
         free(refusal);
         return -1;
     }
