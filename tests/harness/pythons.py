@@ -29,7 +29,7 @@ def environment(**extra):
     return env
 
 
-def find():
+def find(oldest=OLDEST, newest=NEWEST):
     """{(3, 11): path}, the system's own first; says which."""
     found = {}
     places = ["/usr/bin/python3"] + sorted(glob.glob("/usr/bin/python3.[0-9]*"))
@@ -37,11 +37,11 @@ def find():
     for place in places:
         if re.search(r"python3(\.\d+)?$", place) and os.path.exists(place):
             has = version(place)
-            if has and OLDEST <= has[:2] <= NEWEST:
+            if has and oldest <= has[:2] <= newest:
                 found.setdefault(has[:2], place)
     print("Pythons:", ", ".join("%d.%d (%s)" % (*v, p) for v, p in sorted(found.items())) or "none")
     if not found:
-        print("no Python from 3.8 to 3.13")
+        print("no Python from %d.%d to %d.%d" % (oldest + newest))
         sys.exit(77)
     return dict(sorted(found.items()))
 

@@ -15,6 +15,7 @@
 #include "profile/clock.h"
 #include "tools/attach/loan.h"
 #include "tools/attach/refusal.h"
+#include "tools/attach/remote.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
 #include "tools/live/find.h"
@@ -219,17 +220,23 @@ static int explain(const struct attempt *attempt, struct bp_error *error) {
     }
 }
 
-/* The library opens its profile before dlopen returns, unless the thread was given back before. */
-static int wait_for_profile(const struct attempt *attempt, struct bp_error *error) {
-    uint64_t end = now_ns() + START_NS;
-    pid_t pid = attempt->objects.pid;
+static bool has_profile(const struct attempt *attempt, uint64_t patience) {
+    uint64_t end = now_ns() + patience;
     do {
-        char *path = bp_find_profile(pid);
+        char *path = bp_find_profile(attempt->objects.pid);
         free(path);
         if (path)
-            return 0;
+            return true;
         pause_ns(LONGEST_NS);
     } while (now_ns() < end);
+    return false;
+}
+
+/* The library opens its profile before dlopen returns, unless the thread was given back before. */
+static int wait_for_profile(const struct attempt *attempt, struct bp_error *error) {
+    pid_t pid = attempt->objects.pid;
+    if (has_profile(attempt, START_NS))
+        return 0;
     return bp_error_set(error, BP_FAILED,
                         "process %d has the library but writes no profile: has it ended, or may "
                         "it not write to %s?",
@@ -267,6 +274,16 @@ char *bp_attach_refusal(const struct bp_attach_request *request) {
     return refusal;
 }
 
+const char *bp_attach_remote_refusal(pid_t pid) {
+    struct bp_objects objects = {0};
+    struct bp_error trouble = {0};
+    bool gone = bp_objects_init(&objects, pid, &trouble) != 0;
+    const char *refusal = gone ? "its memory cannot be read" : bp_remote_refusal(&objects);
+    bp_objects_fini(&objects);
+    bp_error_fini(&trouble);
+    return refusal;
+}
+
 int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *result,
               struct bp_error *error) {
     struct attempt *attempt = bp_alloc(1, sizeof(*attempt));
@@ -280,6 +297,9 @@ int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *
     if (refusal)
         failed = bp_error_set(error, BP_FAILED, "process %d: %s", (int)request->pid, refusal);
     if (!failed)
+        result->by_script =
+            bp_remote_load(&attempt->objects, request, result) && has_profile(attempt, 0);
+    if (!failed && !result->by_script)
         failed = attach(attempt, error);
     free(refusal);
     free(attempt->last);

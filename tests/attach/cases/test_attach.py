@@ -3,8 +3,10 @@
 had been, and what it calls from then on is counted exactly."""
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -139,6 +141,19 @@ class Attach(unittest.TestCase):
             os.kill(pid, signal.SIGTERM)
         self.assertEqual(shell.wait(), 0)
         self.assertEqual(target.report("family")["processes"], 3)
+
+    def test_built_anew(self):
+        """Its file is no longer where it was."""
+        where = tempfile.mkdtemp(prefix="battprof-attach-")
+        self.addCleanup(shutil.rmtree, where, True)
+        program = shutil.copy("/bin/sleep", where)
+        process = subprocess.Popen([program, "3"], cwd=where)
+        time.sleep(0.3)
+        os.unlink(program)
+        done = subprocess.run([CMD, "attach", "-o", "out", str(process.pid)], cwd=where,
+                              capture_output=True, text=True, env=tool(), check=False)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(process.wait(), 0)
 
     def test_twice(self):
         target = self.start("malloc")

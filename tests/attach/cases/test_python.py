@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""battprof attach on Python programs, of every version that is here, and on a notebook's kernel."""
+"""battprof attach on Python programs, of every version that is here, and on a notebook's kernel; a
+Python that runs scripts of others on request loads the library itself."""
 import json
 import os
 import shutil
@@ -15,6 +16,14 @@ from harness.command import CMD, main
 
 CALLS = 500
 VERSIONS = pythons.find()
+WORKS = """
+import os, sys, time, zlib
+modules, variables = set(sys.modules), dict(os.environ)
+while not os.path.exists(sys.argv[1]):
+    zlib.crc32(b"x" * 10000)
+    time.sleep(float(sys.argv[2]))
+print(dict(os.environ) == variables, "load" in globals())
+"""
 
 
 class Python(unittest.TestCase):
@@ -38,6 +47,36 @@ class Python(unittest.TestCase):
         self.assertEqual(calls(report, "chosen.after"), CALLS)
         self.assertEqual(calls(report, "chosen.inside"), CALLS)
         self.assertGreater(calls(report, "chosen.before"), CALLS)
+
+    def check_remote(self, python, sleep_s, *words, **variables):
+        directory = tempfile.mkdtemp(prefix="battprof-attach-")
+        self.addCleanup(shutil.rmtree, directory, True)
+        stop = os.path.join(directory, "stop")
+        process = subprocess.Popen([python, "-c", WORKS, stop, sleep_s], cwd=directory, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=dict(environment(), **variables))
+        time.sleep(0.5)
+        done = subprocess.run([CMD, "attach", "-o", "out", str(process.pid)], cwd=directory,
+                              capture_output=True, text=True, env=tool(), check=False)
+        with open(stop, "w", encoding="utf-8"):
+            pass
+        self.assertEqual(process.communicate(timeout=60), ("True False\n", ""))
+        self.assertEqual((process.returncode, done.returncode), (0, 0), done)
+        self.assertEqual(os.listdir(os.path.join(directory, "out")),
+                         ["battprof.%d.bp" % process.pid])
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_by_its_own_interpreter(self):
+        try:
+            versions = pythons.find((3, 14), (3, 15))
+        except SystemExit:
+            self.skipTest("no Python 3.14")
+        for version, python in versions.items():
+            with self.subTest(version=version):
+                self.check_remote(python, "0.01", "its Python loaded the library")
+                self.check_remote(python, "0.01", "stood still", PYTHON_DISABLE_REMOTE_DEBUG="1")
+                self.check_remote(python, "2", "is being recorded")
 
     def test_notebook(self):
         env = environment()
