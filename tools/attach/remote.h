@@ -12,9 +12,9 @@
 #include "tools/attach/attach.h"
 #include "tools/attach/objects.h"
 
-/* Whether the interpreter has tried to load the library: it may have no ctypes. False: it is no such
- * Python, does not allow it, or has not come to it in time, as one that waits in a call; then it
- * will not do it any more. */
+/* Whether the interpreter has tried to load the library: it may have no ctypes. False: it is no
+ * such Python, does not allow it, or has not come to it in time, as one that waits in a call; then
+ * it will not do it any more. */
 bool bp_remote_load(const struct bp_objects *objects, const struct bp_attach_request *request,
                     struct bp_attach_result *result);
 
