@@ -29,8 +29,9 @@
 #define WAITERS 4 /* rounds, of which one takes threads that wait, too */
 #define LOOKS 100 /* at a thread in a call with a time limit, in a round */
 #define LOOK_NS 500000
-#define DENIALS 20         /* one after the other: it is the process that is refused */
-#define SHORTEST_NS 100000 /* between rounds; doubled up to the longest */
+#define RECORDED_NS 100000000 /* between looks whether the process is recorded meanwhile */
+#define DENIALS 20            /* one after the other: it is the process that is refused */
+#define SHORTEST_NS 100000    /* between rounds; doubled up to the longest */
 #define LONGEST_NS 2000000
 #define START_NS 3000000000ull  /* from loading the library to its profile, on a busy machine */
 #define DLOPEN_MODE 0x80000000u /* __libc_dlopen_mode wants to be told that it is dlopen */
@@ -161,14 +162,29 @@ static bool is_patient(const struct attempt *attempt, uint64_t begin) {
                                   past < LONGEST_PATIENCE_NS);
 }
 
+/* Another command was faster, or one that was killed before: our list of files lacks the library,
+ * and stacks that lead through it cannot be followed any more. */
+static bool is_recorded(const struct attempt *attempt, uint64_t *looked) {
+    if (now_ns() - *looked < RECORDED_NS)
+        return false;
+    char *path = bp_find_profile(attempt->objects.pid);
+    *looked = now_ns();
+    free(path);
+    return path;
+}
+
 static void try_all(struct attempt *attempt) {
-    uint64_t begin = now_ns();
+    uint64_t begin = now_ns(), looked = begin;
     long wait = SHORTEST_NS;
     bool over = false;
     attempt->state = BP_LOAN_AGAIN;
     for (unsigned round = 0; !over && is_patient(attempt, begin); round++) {
         if (!try_threads(attempt, round, &over)) {
             attempt->state = BP_LOAN_LOST;
+            return;
+        }
+        if (!over && is_recorded(attempt, &looked)) {
+            attempt->state = BP_LOAN_DONE;
             return;
         }
         if (over || round == 0)
@@ -252,6 +268,8 @@ static int attach(struct attempt *attempt, struct bp_error *error) {
                                      .attach = &attempt->attach,
                                      .address = bp_objects_room(&attempt->objects, bp_loan_size())};
     try_all(attempt);
+    if (attempt->state == BP_LOAN_AGAIN && has_profile(attempt, 0))
+        attempt->state = BP_LOAN_DONE; /* by another command, which was in the way */
     int result =
         attempt->state == BP_LOAN_DONE ? wait_for_profile(attempt, error) : explain(attempt, error);
     bp_safe_calls_free(attempt->loan.calls);

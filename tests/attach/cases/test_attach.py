@@ -165,6 +165,23 @@ class Attach(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(target.directory, "other")))
         self.assertEqual(target.end(), expected("malloc"))
 
+    def test_at_once(self):
+        """Of several commands one attaches; the others say so soon, and leave nothing behind."""
+        for mode in ("dlopen", "malloc"):
+            target = self.start(mode)
+            tries = [subprocess.Popen([CMD, "attach", "-o", "out%d" % i, str(target.pid)],
+                                      cwd=target.directory, env=tool(), stderr=subprocess.PIPE,
+                                      text=True) for i in range(4)]
+            said = [done.communicate()[1] for done in tries]
+            self.assertEqual(sorted(done.returncode for done in tries), [0, 1, 1, 1], said)
+            for done, text in zip(tries, said):
+                self.assertRegex(text, r"traces it; only one may|is being recorded")
+                self.assertTrue(done.returncode == 0 or "recorded until" not in text, said)
+            self.assertEqual(target.end(), expected(mode))
+            where = [name for name in os.listdir(target.directory) if name.startswith("out")]
+            self.assertEqual(len(where), 1, said)
+            self.assertEqual(calls(target.report(where[0]), "work_add"), CALLS)
+
     def test_usual_directory(self):
         target = self.start("malloc")
         done = subprocess.run([CMD, "attach", str(target.pid)], cwd=target.directory,
