@@ -76,6 +76,18 @@ class Attach(unittest.TestCase):
                     self.assertEqual(calls(target.report(directory), "work_add"),
                                      CALLS * THREADS.get(mode, 1))
 
+    def test_killed_with_a_thread_on_loan(self):
+        """It goes back by itself, however often the next command looks whether it has."""
+        for mode in ("wait", "compute", "read"):
+            target = self.start(mode)
+            env = dict(tool(), LD_PRELOAD=os.environ["ATTACH_KILLED"])
+            done = subprocess.run([CMD, "attach", "-o", "first", str(target.pid)], env=env,
+                                  cwd=target.directory, capture_output=True, check=False)
+            self.assertEqual(done.returncode, -signal.SIGKILL, done)
+            self.attach(target)
+            self.assertEqual(target.end(), expected(mode))
+            self.assertEqual(calls(target.report(), "work_add"), CALLS)
+
     def test_target_ends_meanwhile(self):
         for delay_ms in range(0, 60, 6):
             target = self.start("mallocs")
