@@ -150,8 +150,8 @@ static uint64_t pointer_of(const struct stacks *stacks, pid_t tid) {
 
 /* What a thread that waits in a system call shows without being stopped. */
 static void print_left_alone(struct stacks *stacks, struct look *look, pid_t tid) {
-    fprintf(stacks->out, "  in a call that would notice a stop (epoll_wait and its like): left "
-                         "alone\n");
+    fprintf(stacks->out, "  not stopped: it waits in epoll_wait or a similar call, which would "
+                         "notice\n");
     look->python_count =
         bp_python_read(&stacks->python, tid, pointer_of(stacks, tid), look->python, MOST_FRAMES);
     stacks->found += look->python_count;

@@ -30,8 +30,7 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
         bp_finding_set(finding, BP_GOOD, "it is being recorded, in %s", path);
     else if (pid)
         bp_finding_set(finding, BP_ABSENT,
-                       "it is not being recorded; nothing has to be loaded "
-                       "into a process that is");
+                       "it is not being recorded yet; the library has to be loaded into it");
     else
         bp_finding_set(finding, BP_GOOD, "a process that is being recorded needs nothing more");
     free(path);
