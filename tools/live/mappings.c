@@ -60,7 +60,8 @@ static void add_line(struct bp_mappings *mappings, pid_t pid, char *line) {
     line[strcspn(line, "\n")] = 0;
     if (sscanf(line, "%llx-%llx %7s %llx", &low, &high, rights, &offset) != 4)
         return;
-    struct bp_mapping mapping = {.low = low, .high = high, .code = strchr(rights, 'x')};
+    struct bp_mapping mapping = {
+        .low = low, .high = high, .code = strchr(rights, 'x'), .kernel = strstr(line, "[vdso]")};
     if (path)
         add_file(mappings, pid, path, &mapping, offset);
     *BP_APPEND(mappings->rows, mappings->count) = mapping;
@@ -105,5 +106,5 @@ const char *bp_mappings_label(const struct bp_mappings *mappings, uint64_t addre
     if (mapping && mapping->path)
         return bp_symbols_label(mappings->symbols, mapping->file, address - mapping->base);
     snprintf(unknown, sizeof(unknown), "0x%llx", (unsigned long long)address);
-    return unknown;
+    return mapping && mapping->kernel ? "vdso" : unknown;
 }

@@ -17,6 +17,7 @@ struct bp_mapping {
     uint64_t base;    /* address - base is that in the file */
     uint32_t file;    /* of the symbols */
     bool code;
+    bool kernel; /* code that the kernel gives to each process: clocks */
 };
 
 struct bp_mappings {
