@@ -69,6 +69,8 @@ static void print_bar(const struct bp_page *page, const char *name,
     for (int i = 0; totals->wall_s > 0 && i < BP_CATEGORIES; i++)
         fprintf(page->out, "  %s %s", categories[i].name,
                 BP_SHARE(totals->category_s[i], totals->wall_s));
+    if (totals->wall_s > 0 && totals->paused_s > 0)
+        fprintf(page->out, "  paused %s", BP_SHARE(totals->paused_s, totals->wall_s));
     fputs(totals->wall_s > 0 ? "\n" : "  unknown yet\n", page->out);
 }
 
