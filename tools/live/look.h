@@ -50,6 +50,7 @@ struct bp_live_totals {
     uint32_t alive;
     uint32_t processes;
     uint32_t running;
+    uint32_t lost; /* processes that disappeared before they were looked at */
 };
 
 struct bp_look {

@@ -74,11 +74,25 @@ static void print_bar(const struct bp_page *page, const char *name,
     fputs(totals->wall_s > 0 ? "\n" : "  unknown yet\n", page->out);
 }
 
+/* What threads of such a process did last, and their parts of the wall, are not known. */
+static void print_lost(const struct bp_page *page, const struct bp_look *look) {
+    uint32_t lost = look->since_start.lost;
+    if (lost)
+        fprintf(page->out, "%s%u process%s disappeared (killed?) and %s not in it: %s report %s\n",
+                look->since_start.running ? "" : "since start  unknown: ", lost,
+                lost == 1 ? "" : "es", lost == 1 ? "is" : "are", bp_invoked(), look->directory);
+}
+
 static void print_bars(const struct bp_page *page, const struct bp_look *look) {
     char name[48];
+    if (look->since_start.lost && !look->since_start.running) {
+        print_lost(page, look);
+        return;
+    }
     print_bar(page, "since start", &look->since_start);
     snprintf(name, sizeof(name), "last %s", BP_TIME(page, look->interval.wall_s));
     print_bar(page, look->interval.wall_s > 0 ? name : "last", &look->interval);
+    print_lost(page, look);
 }
 
 static uint32_t count_paused(const struct bp_look *look) {

@@ -64,6 +64,7 @@ static void add_times(struct bp_live_totals *totals, const struct bp_live_times 
 static void add_process(struct bp_live_totals *start, struct bp_live_totals *interval,
                         const struct bp_live_process *process) {
     start->running += process->state == BP_LIVE_RUNS;
+    start->lost += process->state == BP_LIVE_GONE && !process->seen;
     start->paused_s += process->paused_idle_s;
     start->processes += process->state != BP_LIVE_REPLACED;
     for (uint32_t i = 0; i < process->thread_count; i++) {
