@@ -185,6 +185,12 @@ static void begin_main_thread(void) {
         bp_thread_ran_before(thread);
 }
 
+/* By a script that `battprof attach` has the process's own Python run. */
+static int is_attached(void) {
+    const char *word = bp_variable_get(BATTPROF);
+    return word && strcmp(word, "attached") == 0;
+}
+
 static void start(char **environment, char **given) {
     uint64_t now;
     struct bp_config config = read_config(environment);
@@ -227,7 +233,7 @@ static void start(char **environment, char **given) {
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);
     look_at_objects();
-    if (given)
+    if (given || is_attached())
         bp_attached_threads();
     note_rate(bp_process.writer.header);
     bp_startup_mark(BP_STARTUP_END);

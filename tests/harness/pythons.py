@@ -44,7 +44,7 @@ def find():
                 found.setdefault(has[:2], place)
     print("Pythons:", ", ".join("%d.%d (%s)" % (*v, p) for v, p in sorted(found.items())) or "none")
     if not found:
-        print("no Python from 3.8 to 3.15")
+        print("no Python from %d.%d to %d.%d" % (OLDEST + NEWEST))
         sys.exit(77)
     return dict(sorted(found.items()))
 

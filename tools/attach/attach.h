@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has a running process load libbattprof.so. A Python from 3.14 on does it by itself. Of any other
- * process one thread is borrowed by ptrace for some milliseconds; all others run on.
+ * Has a running process load libbattprof.so: by ptrace, one of its threads is borrowed for some
+ * milliseconds. All others run on.
  */
 #ifndef BP_TOOLS_ATTACH_ATTACH_H
 #define BP_TOOLS_ATTACH_ATTACH_H
@@ -23,12 +23,15 @@ struct bp_attach_result {
     uint64_t stopped_ns; /* how long the borrowed thread was not its own */
     pid_t tid;           /* which one it was */
     unsigned tries;      /* stops of threads that were left alone */
-    bool remote;         /* by the process's own interpreter: no thread was stopped */
+    bool by_script;      /* its own interpreter did it, on that thread */
 };
 
 /* Why it cannot be done, and what would allow it: a new sentence that goes on after "process 7: ";
  * NULL if nothing speaks against it. Nothing is stopped. */
 char *bp_attach_refusal(const struct bp_attach_request *request);
+
+/* Whether the process's own interpreter would do it: NULL, or why not. */
+const char *bp_attach_remote_refusal(pid_t pid);
 
 /* 0 when the library is loaded and records, or -1 with the error set; the process goes on in any
  * case. */

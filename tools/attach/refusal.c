@@ -34,10 +34,7 @@ char *bp_refusal_of_process(pid_t pid) {
         return bp_make_text("that is this command itself");
     if (bp_trace_status(pid, "VmSize:") < 0 && bp_trace_status(pid, "Threads:") > 0)
         return bp_make_text("it has no memory of its own: a thread of the kernel, or it has ended");
-    char *refusal = check_rights(pid);
-    if (refusal)
-        return refusal;
-    return NULL;
+    return check_rights(pid);
 }
 
 char *bp_refusal_of_ptrace(pid_t pid) {

@@ -1,151 +1,211 @@
 /* SPDX-License-Identifier: MIT
  *
- * The script removes itself. It stays for a process that does not run it now: a script that is not
- * there any more would have the process print an error.
+ * _PyRuntime begins with a table of offsets, made for this (pycore_debug_offsets.h). The settings
+ * are in the C environment while the library is loaded, and not in os.environ.
  */
 #include "tools/attach/remote.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "profile/clock.h"
 #include "tools/base/text.h"
-#include "tools/live/find.h"
-#include "tools/live/trace.h"
+#include "tools/live/exported.h"
 
-#define OLDEST_MINOR 14
-#define LOOK_NS 1000000 /* between looks whether the process records */
-#define PLACE "/tmp/battprof-load-XXXXXX"
+#define COOKIE "xdebugpy"
+#define LONGEST_PATH 512   /* of a script, with its end: _Py_MAX_SCRIPT_PATH_SIZE */
+#define PLEASE_STOP 32u    /* in eval_breaker: look at the requests */
+#define START_NS 500000000 /* until it begins; one that computes looks every few microseconds */
+#define END_NS 30000000000 /* until the library is loaded: others may take all CPUs */
+#define STEP_NS 200000
+#define GRACE_NS 20000000 /* after it is withdrawn: it may have begun at that moment */
 
-#define HAND_OVER "import sys; sys.remote_exec(int(sys.argv[1]), sys.argv[2])"
+/* Offsets in the table; the last part, of remote debugging, is elsewhere in each version. */
+enum { VERSION = 8, FREE_THREADED = 16, INTERPRETERS = 40, MAIN_THREAD = 80 };
+static const struct {
+    int minor;
+    uint16_t support;
+} tables[] = {{14, 712}, {15, 840}};
 
-/* The environment is as it was when this is over. What goes wrong is no matter of the process. */
-static const char script[] = "    before = {name: os.environb.get(name) for name in settings}\n"
-                             "    os.environb.update(settings)\n"
-                             "    try:\n"
-                             "        _ctypes.dlopen(os.fsdecode(library), 2)\n"
-                             "    except OSError:\n"
-                             "        pass\n"
-                             "    for name, value in before.items():\n"
-                             "        if value is None:\n"
-                             "            del os.environb[name]\n"
-                             "        else:\n"
-                             "            os.environb[name] = value\n"
-                             "    os.unlink(place + b'/attach.py')\n"
-                             "    os.rmdir(place)\n"
-                             "battprof_attach()\n"
-                             "del battprof_attach\n";
+struct support {
+    uint64_t eval_breaker; /* in the thread */
+    uint64_t requests;     /* in the thread */
+    uint64_t enabled;      /* in the interpreter */
+    uint64_t pending;      /* in the requests */
+    uint64_t path;         /* the same */
+};
 
-/* The program's file; false if that is not known. */
-static bool find_program(pid_t pid, char path[PATH_MAX]) {
-    char *link = bp_make_text("/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    free(link);
-    path[length > 0 ? length : 0] = '\0';
-    return length > 0;
+struct remote {
+    pid_t pid;
+    uint64_t breaker, pending, path; /* addresses */
+};
+
+static bool copy(pid_t pid, uint64_t address, void *here, size_t size, bool to_there) {
+    struct iovec ours = {here, size}, theirs = {(void *)(uintptr_t)address, size};
+    ssize_t done = to_there ? process_vm_writev(pid, &ours, 1, &theirs, 1, 0)
+                            : process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
+    return done == (ssize_t)size;
 }
 
-bool bp_remote_can(pid_t pid) {
-    char path[PATH_MAX], end;
-    int minor = 0;
-    return find_program(pid, path) &&
-           sscanf(bp_base_name(path), "python3.%d%c", &minor, &end) == 1 && minor >= OLDEST_MINOR;
+static uint64_t read_word(pid_t pid, uint64_t address) {
+    uint64_t word = 0;
+    return copy(pid, address, &word, sizeof(word), false) ? word : 0;
 }
 
-/* The first `length` bytes of `text` as a literal of Python. */
-static void put_bytes(const char *text, size_t length, FILE *file) {
-    fputs("b'", file);
-    for (size_t i = 0; i < length; i++)
-        fprintf(file, "\\x%02x", (unsigned char)text[i]);
-    fputs("'", file);
+/* Where _PyRuntime is; 0: this is no Python of 3.14 or later. */
+static uint64_t find_runtime(const struct bp_objects *objects) {
+    uint64_t runtime = 0;
+    char cookie[sizeof(COOKIE) - 1] = "";
+    for (uint32_t i = 0; i < objects->count && !runtime; i++) {
+        if (!strstr(bp_base_name(objects->rows[i].path), "python3."))
+            continue;
+        char *path = bp_make_text("/proc/%d/root%s", (int)objects->pid, objects->rows[i].path);
+        uint64_t found = bp_exported(path, "_PyRuntime");
+        free(path);
+        runtime = found ? objects->rows[i].base + found : 0;
+    }
+    return runtime && copy(objects->pid, runtime, cookie, sizeof(cookie), false) &&
+                   memcmp(cookie, COOKIE, sizeof(cookie)) == 0
+               ? runtime
+               : 0;
 }
 
-static void write_script(const struct bp_attach_request *request, const char *place, FILE *file) {
-    fputs("def battprof_attach():\n    import _ctypes, os\n    place = ", file);
-    put_bytes(place, strlen(place), file);
-    fputs("\n    library = ", file);
-    put_bytes(request->library, strlen(request->library), file);
-    fputs("\n    settings = {", file);
+static const char *look(const struct bp_objects *objects, struct remote *remote) {
+    pid_t pid = objects->pid;
+    uint64_t runtime = find_runtime(objects), place = 0;
+    uint64_t version = runtime ? read_word(pid, runtime + VERSION) : 0;
+    struct support support;
+    uint32_t enabled = 0;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+        if (version >> 24 == 3 && (int)(version >> 16 & 0xff) == tables[i].minor)
+            place = runtime + tables[i].support;
+    if (!place)
+        return "it is no Python 3.14 or 3.15";
+    if (read_word(pid, runtime + FREE_THREADED) ||
+        !copy(pid, place, &support, sizeof(support), false))
+        return "its Python is free-threaded, or cannot be read";
+    uint64_t interpreter = read_word(pid, runtime + read_word(pid, runtime + INTERPRETERS));
+    uint64_t thread = read_word(pid, interpreter + read_word(pid, runtime + MAIN_THREAD));
+    if (!interpreter || !thread ||
+        !copy(pid, interpreter + support.enabled, &enabled, sizeof(enabled), false) || !enabled)
+        return "its Python was told not to allow it (PYTHON_DISABLE_REMOTE_DEBUG)";
+    *remote = (struct remote){.pid = pid,
+                              .breaker = thread + support.eval_breaker,
+                              .pending = thread + support.requests + support.pending,
+                              .path = thread + support.requests + support.path};
+    return NULL;
+}
+
+const char *bp_remote_refusal(const struct bp_objects *objects) {
+    struct remote remote;
+    return look(objects, &remote);
+}
+
+/* A text of Python. */
+static void print_text(FILE *file, const char *text) {
+    fputc('\'', file);
+    for (; *text; text++)
+        if (*text < ' ' || *text == '\'' || *text == '\\')
+            fprintf(file, "\\x%02x", (unsigned char)*text);
+        else
+            fputc(*text, file);
+    fputc('\'', file);
+}
+
+/* It ends by removing itself, whatever happened; nothing is written, nothing remains in __main__.
+ */
+static bool write_script(const char *path, const struct bp_attach_request *request) {
+    FILE *file = fopen(path, "wex");
+    if (!file)
+        return false;
+    fputs("# -*- coding: utf-8 -*-\n"
+          "def load(path, library, settings):\n"
+          "    try:\n"
+          "        import ctypes\n"
+          "        c = ctypes.CDLL(None)\n"
+          "        c.getenv.restype = ctypes.c_char_p\n"
+          "        settings = [text.encode().split(b'=', 1) for text in settings]\n"
+          "        before = [(name, c.getenv(name)) for name, _ in settings]\n"
+          "        for name, value in settings:\n"
+          "            c.setenv(name, value, 1)\n"
+          "        try:\n"
+          "            ctypes.CDLL(library)\n"
+          "        finally:\n"
+          "            for name, value in before:\n"
+          "                c.unsetenv(name) if value is None else c.setenv(name, value, 1)\n"
+          "    except Exception:\n"
+          "        pass\n"
+          "    import os\n"
+          "    os.unlink(path)\n"
+          "load(",
+          file);
+    print_text(file, path);
+    fputs(", ", file);
+    print_text(file, request->library);
+    fputs(", [", file);
     for (char *const *text = request->assignments; *text; text++) {
-        size_t name = strcspn(*text, "=");
-        put_bytes(*text, name, file);
-        fputs(": ", file);
-        put_bytes(*text + name + 1, strlen(*text + name + 1), file);
+        print_text(file, strcmp(*text, "BATTPROF=on") == 0 ? "BATTPROF=attached" : *text);
         fputs(", ", file);
     }
-    fprintf(file, "}\n%s", script);
+    fputs("])\ndel load\n", file);
+    bool fine = fchmod(fileno(file), 0644) == 0;
+    return fclose(file) == 0 && fine;
 }
 
-/* Whoever the process belongs to is to read it, and to remove it. */
-static int make_script(const struct bp_attach_request *request, const char *place,
-                       const char *path) {
-    long user = bp_trace_status(request->pid, "Uid:");
-    long group = bp_trace_status(request->pid, "Gid:");
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return -1;
-    write_script(request, place, file);
-    bool owned = geteuid() != 0 || user <= 0 ||
-                 (fchown(fd, (uid_t)user, (gid_t)group) == 0 &&
-                  chown(place, (uid_t)user, (gid_t)group) == 0);
-    return fclose(file) == 0 && owned ? 0 : -1;
+/* The path, then that it is there, then that it is to be looked for. */
+static bool ask(const struct remote *remote, const char *path) {
+    char text[LONGEST_PATH] = "";
+    uint32_t pending = 1;
+    snprintf(text, sizeof(text), "%s", path);
+    if (!copy(remote->pid, remote->path, text, sizeof(text), true) ||
+        !copy(remote->pid, remote->pending, &pending, sizeof(pending), true))
+        return false;
+    uint64_t breaker = read_word(remote->pid, remote->breaker) | PLEASE_STOP;
+    return copy(remote->pid, remote->breaker, &breaker, sizeof(breaker), true);
 }
 
-/* By another Python of the same version: 0 if the process will run the script. */
-static int hand_over(pid_t pid, const char *path) {
-    char program[PATH_MAX], number[16];
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-    if (!find_program(pid, program))
-        return -1;
-    snprintf(number, sizeof(number), "%d", (int)pid);
-    char *const words[] = {program,           (char *)"-I", (char *)"-S", (char *)"-c",
-                           (char *)HAND_OVER, number,       (char *)path, NULL};
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int failed = posix_spawn(&child, program, &actions, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (!failed)
-        waitpid(child, &status, 0);
-    return status == 0 ? 0 : -1;
+static bool is_pending(const struct remote *remote) {
+    uint32_t pending = 0;
+    return copy(remote->pid, remote->pending, &pending, sizeof(pending), false) && pending;
 }
 
-static int wait_for_profile(pid_t pid, uint64_t patience_ns) {
-    const struct timespec look = {.tv_nsec = LOOK_NS};
-    uint64_t end = bp_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    do {
-        char *path = bp_find_profile(pid);
-        free(path);
-        if (path)
-            return 0;
-        nanosleep(&look, NULL);
-    } while (bp_clock_ns(CLOCK_MONOTONIC) < end);
-    return -1;
+static uint64_t now_ns(void) {
+    return bp_clock_ns(CLOCK_MONOTONIC);
 }
 
-int bp_remote_attach(const struct bp_attach_request *request, uint64_t patience_ns) {
-    char place[] = PLACE;
-    if (!mkdtemp(place))
-        return -1;
-    char *path = bp_make_text("%s/attach.py", place);
-    int result = -1;
-    if (make_script(request, place, path) || hand_over(request->pid, path)) {
-        unlink(path);
-        rmdir(place);
-    } else {
-        result = wait_for_profile(request->pid, patience_ns);
+/* The time from the script's beginning to its end, ns; 0: it has not begun, and will not. */
+static uint64_t wait_for(const struct remote *remote, const char *script) {
+    const struct timespec step = {.tv_nsec = STEP_NS}, grace = {.tv_nsec = GRACE_NS};
+    const uint32_t none = 0;
+    uint64_t begin = now_ns(), seen = begin;
+    for (; is_pending(remote) && seen - begin < START_NS; seen = now_ns())
+        nanosleep(&step, NULL);
+    if (is_pending(remote)) {
+        copy(remote->pid, remote->pending, (void *)(uintptr_t)&none, sizeof(none), true);
+        nanosleep(&grace, NULL);
+        return 0;
     }
-    free(path);
-    return result;
+    while (access(script, F_OK) == 0 && now_ns() - seen < END_NS)
+        nanosleep(&step, NULL);
+    return now_ns() - seen + STEP_NS;
+}
+
+bool bp_remote_load(const struct bp_objects *objects, const struct bp_attach_request *request,
+                    struct bp_attach_result *result) {
+    struct remote remote;
+    if (look(objects, &remote))
+        return false;
+    char *script = bp_make_text("%s/attach.%d.py", request->directory, (int)objects->pid);
+    bool asked =
+        strlen(script) < LONGEST_PATH && write_script(script, request) && ask(&remote, script);
+    result->stopped_ns = asked ? wait_for(&remote, script) : 0;
+    result->tid = objects->pid;
+    unlink(script);
+    free(script);
+    return result->stopped_ns > 0;
 }

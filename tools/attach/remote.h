@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has a Python from 3.14 on load libbattprof.so by itself: another Python of its version hands it a
- * script (sys.remote_exec), which its main thread runs between two instructions. No thread is
- * stopped, and it works below a seccomp filter, as in a container.
+ * CPython from 3.14 on runs a script that another process asks it to: its main thread does so where
+ * it could run a signal's handler, and nobody is stopped. What sys.remote_exec does, without a
+ * Python on our side.
  */
 #ifndef BP_TOOLS_ATTACH_REMOTE_H
 #define BP_TOOLS_ATTACH_REMOTE_H
@@ -10,12 +10,15 @@
 #include <stdbool.h>
 
 #include "tools/attach/attach.h"
+#include "tools/attach/objects.h"
 
-/* Whether the process is such a Python. */
-bool bp_remote_can(pid_t pid);
+/* Whether the interpreter has tried to load the library: it may have no ctypes. False: it is no
+ * such Python, does not allow it, or has not come to it in time, as one that waits in a call; then
+ * it will not do it any more. */
+bool bp_remote_load(const struct bp_objects *objects, const struct bp_attach_request *request,
+                    struct bp_attach_result *result);
 
-/* 0 when the process records. -1 if it did not run the script in that time: it will, when its main
- * thread runs Python code again; the script then finds the library loaded, or loads it. */
-int bp_remote_attach(const struct bp_attach_request *request, uint64_t patience_ns);
+/* The same without doing it: NULL, or why not. */
+const char *bp_remote_refusal(const struct bp_objects *objects);
 
 #endif

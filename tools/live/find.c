@@ -67,11 +67,10 @@ static char *find_by_pid(pid_t pid, struct bp_error *error) {
     if (kill(pid, 0) && errno == ESRCH)
         bp_error_set(error, BP_FAILED, "no process %d", (int)pid);
     else
-        bp_error_set(
-            error, BP_FAILED,
-            "process %d is not being recorded, or belongs to another user; start it with:\n"
-            "%s run -- COMMAND",
-            (int)pid, bp_invoked());
+        bp_error_set(error, BP_FAILED,
+                     "process %d is not being recorded, or belongs to another user; to record it:\n"
+                     "%s attach %d",
+                     (int)pid, bp_invoked(), (int)pid);
     return NULL;
 }
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "tools/attach/attach.h"
-#include "tools/attach/remote.h"
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/paths.h"
@@ -31,8 +30,7 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
         bp_finding_set(finding, BP_GOOD, "it is being recorded, in %s", path);
     else if (pid)
         bp_finding_set(finding, BP_ABSENT,
-                       "it is not being recorded; nothing has to be loaded "
-                       "into a process that is");
+                       "it is not being recorded yet; the library has to be loaded into it");
     else
         bp_finding_set(finding, BP_GOOD, "a process that is being recorded needs nothing more");
     free(path);
@@ -40,17 +38,15 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
 }
 
 static void check_remote(pid_t pid, struct bp_finding *finding) {
+    const char *refusal = pid ? bp_attach_remote_refusal(pid) : NULL;
     if (!pid)
-        bp_finding_set(
-            finding, BP_GOOD,
-            "a Python from 3.14 on loads the library by itself: no thread is stopped, and "
-            "a seccomp filter does not matter; it needs the same rights as ptrace");
-    else if (bp_remote_can(pid))
-        bp_finding_set(finding, BP_GOOD,
-                       "its own interpreter loads the library when its main "
-                       "thread runs Python code");
+        bp_finding_set(finding, BP_ABSENT,
+                       "a Python 3.14 or 3.15 is asked to load the library itself, where ptrace "
+                       "would be allowed");
+    else if (refusal)
+        bp_finding_set(finding, BP_ABSENT, "not by the process's own interpreter: %s", refusal);
     else
-        bp_finding_set(finding, BP_ABSENT, "it is no Python from 3.14 on");
+        bp_finding_set(finding, BP_GOOD, "its Python will be asked to load the library");
 }
 
 /* A process that waits: the trial's target. */
