@@ -7,8 +7,10 @@
 const MEASURES = {wall: 'wall', thread: 'thread time', calls: 'calls', bytes: 'bytes copied'};
 const CATEGORIES = ['dsl', 'framework', 'transfer'];
 // By whose code it was, in the order of tools/model/owner/split.def: where no DSL was named.
-const OWNERS = ['dsl', 'framework', 'other', 'other', 'waiting', 'other', 'transfer', 'transfer', 'transfer', 'profiler',
+const OWNERS = ['dsl', 'framework', 'other', 'import', 'waiting', 'io', 'transfer', 'cuda', 'kernels', 'start',
   'profiler', 'noise', 'noise'];
+// What importing runs is a part of it.
+const CODE = ['dsl', 'framework', 'other', 'io'];
 const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework'],
   ['paused', 'noise']];
 const REST_NAMES = {
@@ -73,11 +75,12 @@ class Run {
     else this.fn[i] = this.put(SPLIT_NAMES[from], CATEGORIES[-1 - from] || 'other');
     const own = this.kind[i] === 0 || this.kind[i] === 2 || (this.owner && this.kind[i] === 1 && this.classes[this.fn[i]] !== 'noise');
     this.cls[i] = own ? this.classes[this.fn[i]] : this.cls[this.parent[i]];
+    if (this.cls[this.parent[i]] === 'import' && CODE.includes(this.cls[i])) this.cls[i] = 'import';
   }
 
   addRest(rest) {
     REST.forEach(([key, kind], i) => {
-      const node = this.size + i, cls = this.owner && kind === 'framework' ? 'profiler' : kind;
+      const node = this.size + i, cls = this.owner && kind === 'framework' ? 'start' : kind;
       this.fn[node] = this.put(REST_NAMES[key], cls);
       this.cls[node] = cls;
       this.own.wall[node] = rest[key];
