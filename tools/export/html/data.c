@@ -48,7 +48,7 @@ uint32_t bp_html_number(struct bp_html_numbers *numbers, uint32_t function) {
     return numbers->of[function] - 1;
 }
 
-/* -1 to -3: a category; -4: callers that are unknown. */
+/* -1 to -3: a category; -4: callers that are unknown; -5: blocked. */
 static int node_function(struct data *data, const struct bp_graph_node *node) {
     if (node->kind == BP_GRAPH_FOLDED)
         return (int)node->function;

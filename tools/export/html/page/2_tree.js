@@ -18,7 +18,7 @@ const REST_NAMES = {
   paused: '(paused)',
 };
 const SPLIT_NAMES = {'-1': '(waiting for kernels of the DSL)', '-2': '(waiting for kernels)', '-3': '(transfer)',
-  '-4': '(callers unknown)'};
+  '-4': '(callers unknown)', '-5': '(blocked, in no call that was seen)'};
 
 // Functions of the data, then names that are no functions: each has a number.
 class Run {
@@ -72,7 +72,7 @@ class Run {
     this.kind[i] = +nodes.kind[i - 1];
     if (this.kind[i] === 3) this.fn[i] = this.put('(' + count(from) + ' small contexts)', 'other');
     else if (from >= 0) this.fn[i] = from;
-    else this.fn[i] = this.put(SPLIT_NAMES[from], CATEGORIES[-1 - from] || 'other');
+    else this.fn[i] = this.put(SPLIT_NAMES[from], from === -5 ? 'waiting' : CATEGORIES[-1 - from] || 'other');
     const own = this.kind[i] === 0 || this.kind[i] === 2 || (this.owner && this.kind[i] === 1 && this.classes[this.fn[i]] !== 'noise');
     this.cls[i] = own ? this.classes[this.fn[i]] : this.cls[this.parent[i]];
     if (this.cls[this.parent[i]] === 'import' && CODE.includes(this.cls[i])) this.cls[i] = 'import';
@@ -113,7 +113,7 @@ class Run {
       let node = 0;
       for (let i = 0; from.node && i < from.node.length; i++) {
         node += from.node[i];
-        if (measure === 'wall') own[node] += this.isWaiting(node) ? 0 : 1000 * values[i] * rate;
+        if (measure === 'wall') own[node] += this.isWaiting(node) && this.kind[node] !== 2 ? 0 : 1000 * values[i] * rate;
         else own[node] += measure === 'thread' ? 1000 * values[i] : values[i];
       }
       if (measure === 'thread') own[this.size - 2] += from.profiler;
