@@ -5,6 +5,8 @@
 // Rows of a table at first, so that the next table is not pages away; and at each press of a button.
 const FIRST_ROWS = 30, MORE_ROWS = 1000;
 
+// Words that make room for numbers where there is little.
+const SIDE = ['library', 'category', 'group', 'process', 'thread', 'owner'];
 // Rows that lead to a graph of their own: the column of the link, and what they are known by.
 const taskKey = row => 'task\n' + row.id + '\n' + row.duration_s;
 const SCOPES = {'tasks.list': ['id', taskKey], 'tasks.outliers': ['id', taskKey],
@@ -36,6 +38,7 @@ class Table {
     this.columns = this.columns.filter(column => !gone.includes(column));
     this.zero = gone.filter(column => values(column).includes(0)).map(column => column.text);
     for (const {th} of gone) th.remove();
+    for (const column of this.columns.slice(1)) if (SIDE.includes(column.key)) column.side = column.th.className = 'side';
     this.box.querySelector('table').className = this.columns.map(({unit}, i) => unit === 'name' || unit === 'word' ? 'w' + (i + 1) : '').join(' ');
   }
 
@@ -78,14 +81,14 @@ class Table {
     return rows;
   }
 
-  cell(row, {key, unit}) {
+  cell(row, {key, unit, side}) {
     const value = find(row, key), scope = this.scopeOf(row, key);
     if (value && scope !== undefined)
       return el('td', {}, el('button', {class: 'link', type: 'button', title: 'shows its graph', onclick: () => this.page.showScope(scope)}, value));
     if (unit === 'name' && value && this.page.number(value, row.library) >= 0)
       return el('td', {}, el('button', {class: 'link', type: 'button',
         onclick: () => this.page.open(this.page.number(value, row.library), true)}, value));
-    return el('td', {style: unit === 'percent' && value > 0 ? bar(value / 100) : null}, format(unit, value));
+    return el('td', {class: side, style: unit === 'percent' && value > 0 ? bar(value / 100) : null}, format(unit, value));
   }
 
   scopeOf(row, key) {

@@ -113,10 +113,9 @@ class Panel {
     const numbers = [...around].sort((a, b) => a - b).slice(0, 60);
     const indent = Math.min(...numbers.map(text).filter(one => one.trim()).map(one => one.search(/\S/)));
     return numbers.map((number, i) => {
-      const line = lines.get(number), heat = line ? 0.6 * line.self_s / most : 0;
-      return el('div', {class: i && number > numbers[i - 1] + 1 ? 'gap' : null, style: heat > 0.01 ? 'background:rgba(var(--heat),' + heat.toFixed(2) + ')' : null,
-        title: line ? time(line.self_s) + ' in ' + line.self_samples + ' samples' : null},
-        el('span', {}, number), el('b', {}, line ? line.self_pct.toFixed(0) + ' %' : ''), text(number).slice(indent < 1e9 ? indent : 0));
+      const line = lines.get(number);
+      return sourceLine(numbers, i, line ? line.self_s / most : 0, line && time(line.self_s) + ' in ' + line.self_samples + ' samples',
+        el('b', {}, line ? line.self_pct.toFixed(0) + ' %' : ''), text(number).slice(indent < 1e9 ? indent : 0));
     });
   }
 }

@@ -14,6 +14,7 @@ class Page {
     this.main.append(speaker, fills());
     this.foldAdvice();
     this.addGraph();
+    this.addSource();
     this.makeTabs();
     this.tables = [];
     this.show('overview');
@@ -90,6 +91,11 @@ class Page {
     this.panel = new Panel(this, this.graph.panel);
     addEventListener('resize', () => this.graph.draw());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.graph.restyle());
+  }
+
+  addSource() {
+    const section = sourceSection(this.report, this.data), before = document.getElementById('functions');
+    if (section && before) before.after(section);
   }
 
   makeTabs() {
