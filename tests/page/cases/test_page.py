@@ -231,6 +231,21 @@ class Pages(CommandTest):
                 self.check_waiting(page, json.loads(text), name)
         self.assertTrue({"a", "c"} <= seen, seen)
 
+    def test_blocked(self):
+        """A thread that was blocked out of sight waits, in the graph as in the headline."""
+        case = json.loads(json.dumps(dict(golden_cases())["samples"]).replace("dsl", "own"))
+        thread = case["files"]["run.bp"]["threads"][0]
+        thread["cpu"] *= 0.4
+        for sample in thread["samples"]:
+            sample["cpu"] *= 0.4
+        path = self.make(case)
+        page = self.page(path)
+        report = json.loads(self.run_report("--json", path)[1])
+        self.assertGreater(report["split"]["waiting"]["s"], 0)
+        self.assertIn(-5, page.data["battprof-data"]["nodes"]["function"])
+        self.check_waiting(page, report, "samples")
+        self.check_sums(page, report)
+
     def test_same_run(self):
         """A run compared with itself shows no change."""
         case = tree_case(300)
