@@ -28,7 +28,8 @@ enum bp_graph_kind {
 
 /* Above every number of a function. */
 #define BP_GRAPH_PSEUDO 0xf0000000u
-/* Off the CPU in no call that battprof sees: waiting, where the headline is by whose code it was. */
+/* Off the CPU in no call that battprof sees: waiting, where the headline is by whose code it was.
+ */
 #define BP_GRAPH_BLOCKED (BP_GRAPH_PSEUDO + 4)
 
 struct bp_graph_node {
