@@ -9,7 +9,6 @@ class Page {
     this.run = new Run(report, data);
     this.indexFunctions();
     this.main = document.querySelector('main');
-    document.documentElement.classList.add('js');
     speaker = el('div', {class: 'hide', 'aria-live': 'polite', role: 'status'});
     this.main.append(speaker, fills());
     this.foldAdvice();
