@@ -277,6 +277,10 @@ class Graph {
     tip.style.top = drawing.canvas.offsetTop + event.offsetY + 18 + 'px';
   }
 
+  focus() {
+    (this.state.table ? this.table.firstChild : this.canvas).focus({preventScroll: true});
+  }
+
   setFocused(focused) {
     this.main.focused = focused;
     this.main.draw();

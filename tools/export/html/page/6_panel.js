@@ -11,6 +11,7 @@ class Panel {
     this.page = page;
     this.run = page.run;
     this.box = box;
+    box.addEventListener('keydown', event => { if (event.key === 'Escape') this.close(); });
   }
 
   open(fn) {
@@ -34,6 +35,7 @@ class Panel {
     this.box.hidden = true;
     this.box.parentNode.classList.remove('open');
     this.page.graph.draw();
+    this.page.graph.focus();
   }
 
   figures(row) {
