@@ -118,6 +118,7 @@ static void put(json_t *tables, const char *name, json_t *list) {
 
 json_t *bp_html_derive(json_t *report) {
     static const char *const of_tasks[] = {"per_task_s", "per_sample_s", NULL};
+    static const char *const own_cpu[] = {"cpu_s", NULL}; /* of a task that has not ended */
     static const char *const of_cpu[] = {"runqueue_s", "blocked_s", NULL};
     json_t *tables = json_copy(report);
     json_t *lines = json_array();
@@ -128,6 +129,9 @@ json_t *bp_html_derive(json_t *report) {
     put(tables, "framework", framework);
     put(tables, "functions", blank_uncounted(json_object_get(report, "functions")));
     put(tables, "phases", blank_with(json_object_get(report, "phases"), "tasks", of_tasks));
+    json_t *tasks = json_copy(json_object_get(report, "tasks"));
+    put(tasks, "list", blank_with(json_object_get(tasks, "list"), "cpu_s", own_cpu));
+    put(tables, "tasks", tasks);
     put(tables, "thread_list", blank_with(json_object_get(report, "thread_list"), "cpu_s", of_cpu));
     put(tables, "lines", sort_lines(lines));
     put(tables, "directions", make_directions(json_object_get(report, "transfers")));

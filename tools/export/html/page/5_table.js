@@ -140,7 +140,8 @@ function derive(report, diff) {
   const counted = list => list.map(row => row.calls > 0 || row.in_flight > 0 ? row : {...row, ...uncounted});
   const phases = report.phases.map(row => row.tasks > 0 ? row : {...row, per_task_s: null, per_sample_s: null});
   const thread_list = report.thread_list.map(row => row.cpu_s > 0 ? row : {...row, runqueue_s: null, blocked_s: null});
-  return {...report, lines, directions, copy_sites, phases, thread_list, functions: counted(report.functions),
+  const tasks = {...report.tasks, list: report.tasks.list.map(row => row.cpu_s > 0 ? row : {...row, cpu_s: null})};
+  return {...report, tasks, lines, directions, copy_sites, phases, thread_list, functions: counted(report.functions),
     framework: {...report.framework, functions: counted(report.framework.functions)},
     diff: diff && {...diff, differences: diff.differences.map(row => row.old_s > 0 ? {...row, factor: row.new_s / row.old_s} : row),
       removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
