@@ -10,6 +10,9 @@
 /* Characters of a name in a table; the JSON within the page has all of them. */
 #define LONGEST 160
 
+/* A larger one says no more: the old value was next to nothing. */
+#define MOST_FACTOR 100.0
+
 /* One character of UTF-8 and its length; jansson accepts no other text, but texts may come from
  * elsewhere: a byte that begins none is a character of its own. */
 static uint32_t read_character(const char *text, int *length) {
@@ -97,6 +100,9 @@ static void write_number(double value, enum bp_html_unit unit, FILE *out) {
         break;
     case BP_HTML_PERCENT:
         fprintf(out, "%.1f %%", value);
+        break;
+    case BP_HTML_FACTOR:
+        fprintf(out, value > MOST_FACTOR ? "> %.0f" : "%.3g", fmin(value, MOST_FACTOR));
         break;
     default:
         fprintf(out, "%.4g", value);

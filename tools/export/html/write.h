@@ -27,6 +27,7 @@ enum bp_html_unit {
     BP_HTML_PERCENT,
     BP_HTML_RATE,   /* GB/s, and other plain numbers */
     BP_HTML_CHANGE, /* seconds with their sign */
+    BP_HTML_FACTOR, /* of an old value */
     BP_HTML_UNITS
 };
 
