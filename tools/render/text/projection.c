@@ -65,10 +65,15 @@ double bp_phase_scaled(const struct bp_model_phase *phase, const struct bp_proje
     double times = (double)settings->scale / projection->from;
     double outside_s = bp_phase_outside(phase);
     double inside_s = bp_phase_wall(phase) - outside_s;
-    return inside_s * times + outside_s * (grows(settings, phase->name) ? times : 1);
+    double between_s = outside_s * phase->between;
+    bool all = grows(settings, phase->name) && !bp_phase_recurs(phase);
+    if (all)
+        return (inside_s + outside_s) * times;
+    return inside_s * times + between_s * bp_projection_gaps(projection, settings->scale) +
+           outside_s - between_s;
 }
 
-/* Of phases that have a hundredth of the wall: what is in tasks grows with them. */
+/* Of phases that have a hundredth of the wall: what is in tasks or between them grows with them. */
 static void print_phases(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings,
                          const struct bp_projection *projection) {
