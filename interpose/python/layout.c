@@ -99,6 +99,7 @@ static const struct bp_layout layouts[] = {
      .constants = 24,
      .flags = 48,
      .instructions = 192,
+     .jump_back = 140,
      .ascii = 40,
      .wide = 56},
     {.minor = 13,
@@ -120,6 +121,8 @@ static const struct bp_layout layouts[] = {
      .constants = 24,
      .flags = 48,
      .instructions = 200,
+     .jump_back = 77,
+     .jump_caches = 1,
      .ascii = 40,
      .wide = 56},
 };

@@ -35,6 +35,9 @@ struct bp_layout {
     /* PyCodeObject. */
     uint16_t filename, name, qualname, line, table, instructions;
     uint16_t constants, flags;
+    /* Of JUMP_BACKWARD where a loop within a line has no line event: 3.12 and later; else 0. */
+    uint8_t jump_back;
+    uint8_t jump_caches; /* code units that follow it */
     /* PyUnicodeObject: where the characters are, ASCII or not. */
     uint16_t ascii, wide;
 };

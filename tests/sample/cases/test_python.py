@@ -131,6 +131,7 @@ CHECK = """
 #else
 #    include <frameobject.h>
 #endif
+#include <opcode.h>
 #include "interpose/python/layout.c"
 static int wrong;
 #define SAME(field, type, member) same(#type "." #member, layout->field, offsetof(type, member))
@@ -157,6 +158,7 @@ int main(void) {
 #    else
     SAME(owner, struct _PyInterpreterFrame, owner);
     same("entry frames", layout->entry, FRAME_OWNED_BY_CSTACK);
+    same("JUMP_BACKWARD", layout->jump_back, JUMP_BACKWARD);
 #    endif
 #    if PY_MINOR_VERSION >= 13
     SAME(code, struct _PyInterpreterFrame, f_executable);
