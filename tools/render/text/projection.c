@@ -12,6 +12,7 @@
 
 #include "tools/analyze/priority.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 
 #define ADVICE_ROWS 3
@@ -204,7 +205,7 @@ static void add(struct bp_budget *budget, char *what, double saved_s, double in_
     }
     fresh->what = what;
     fresh->run_s = fmax(budget->run_s - saving.once_s - saving.step_s * (double)budget->tasks, 0);
-    fresh->runs = fresh->run_s > 0 ? (uint64_t)(budget->s / fresh->run_s) : 0;
+    fresh->runs = fresh->run_s > 0 ? bp_whole(budget->s / fresh->run_s) : 0;
 }
 
 /* With the smaller of the speed-ups, as in the verdict. */
