@@ -156,7 +156,7 @@ enum bp_chunk_kind {
     BP_ENTRIES = 6, /* struct bp_entry, of one thread */
     BP_REAPED = 7,  /* struct bp_reaped */
     BP_TREE = 8,    /* struct bp_tree, once, in the tree's first file */
-    /* Of no thread, see profile/format_device.h; a forked child begins without any. */
+    /* These belong to no thread, see profile/format_device.h; a forked child begins without any. */
     BP_DEVICES = 9,
     BP_TRANSFERS = 10,
     BP_KERNELS = 11,

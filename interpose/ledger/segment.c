@@ -93,12 +93,15 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
+    local->cpu_before = local->queued_before = 0;
     if (local->sampled && local->sampled->busy)
         local->sampled->busy = BP_SAMPLED_LEFT;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;
     thread->lives++;
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
+    if (late)
+        bp_thread_ran_before(thread);
     bp_thread_open_root(thread, root, clock_now());
     BP_STOP(SEGMENT_ROOT);
     __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_SEQ_CST);
@@ -175,11 +178,18 @@ uint64_t bp_thread_queued_ns(void) {
     return length > 0 ? parse_number(&at) : 0;
 }
 
+void bp_thread_ran_before(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    local->cpu_before = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    local->queued_before = bp_thread_queued_ns();
+}
+
 void bp_thread_note_cpu(struct bp_thread *thread) {
-    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const struct bp_local *local = (const struct bp_local *)thread->local;
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - local->cpu_before;
     thread->cpu_ns += cpu;
     if (bp_ticks_to_ns(clock_now() - thread->start) >= cpu + OFF_CPU_NS)
-        thread->runqueue_ns += bp_thread_queued_ns();
+        thread->runqueue_ns += bp_thread_queued_ns() - local->queued_before;
 }
 
 void bp_thread_end(struct bp_thread *thread) {

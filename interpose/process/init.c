@@ -178,6 +178,13 @@ static int create_profile(const struct bp_config *config, uint64_t now) {
     return error;
 }
 
+/* Its clocks go on through exec, too. */
+static void begin_main_thread(void) {
+    struct bp_thread *thread = bp_thread_begin(bp_process.main_low, bp_process.main_high, 0);
+    if (thread && (state.late || bp_process.writer.header->image))
+        bp_thread_ran_before(thread);
+}
+
 static void start(char **environment, char **given) {
     uint64_t now;
     struct bp_config config = read_config(environment);
@@ -212,7 +219,7 @@ static void start(char **environment, char **given) {
     /* One that waits is recorded from when it goes on, as all that were there: what waits in a call
      * that we have not seen would be taken for busy. */
     if (on_main_thread() && !bp_attached_waits())
-        bp_thread_begin(bp_process.main_low, bp_process.main_high, 0);
+        begin_main_thread();
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();

@@ -77,8 +77,8 @@ struct bp_saving {
     double step_s;
 };
 
-/* Of `wall_s` that this run would be shorter, the part `in_tasks` (0 to 1) comes from its tasks. A
- * step shrinks by no more than tasks have of it; what the run saves beyond that, the wait for the
+/* This run would be shorter by `wall_s`; the part `in_tasks` (0 to 1) of that comes from its tasks.
+ * A step shrinks by no more than tasks have of it; what the run saves beyond that, the wait for the
  * last long task say, it saves once. */
 struct bp_saving bp_projection_saving(const struct bp_projection *projection, double wall_s,
                                       double in_tasks);

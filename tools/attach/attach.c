@@ -15,6 +15,7 @@
 #include "profile/clock.h"
 #include "tools/attach/loan.h"
 #include "tools/attach/refusal.h"
+#include "tools/attach/remote.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
 #include "tools/live/find.h"
@@ -31,6 +32,8 @@
 #define DENIALS 20         /* one after the other: it is the process that is refused */
 #define SHORTEST_NS 100000 /* between rounds; doubled up to the longest */
 #define LONGEST_NS 2000000
+/* Until a Python has loaded the library by itself: not while its main thread waits in a call. */
+#define REMOTE_NS 1000000000ull
 #define START_NS 3000000000ull  /* from loading the library to its profile, on a busy machine */
 #define DLOPEN_MODE 0x80000000u /* __libc_dlopen_mode wants to be told that it is dlopen */
 
@@ -241,6 +244,8 @@ char *bp_attach_refusal(const struct bp_attach_request *request) {
     struct bp_objects objects = {0};
     struct bp_error trouble = {0};
     char *refusal = bp_refusal_of_process(request->pid);
+    if (!refusal && !bp_remote_can(request->pid))
+        refusal = bp_refusal_of_ptrace(request->pid);
     if (refusal)
         return refusal;
     if (bp_objects_init(&objects, request->pid, &trouble))
@@ -252,19 +257,36 @@ char *bp_attach_refusal(const struct bp_attach_request *request) {
     return refusal;
 }
 
+/* Its own interpreter first: 0, or -1 with the error set if there is no other way. */
+static int attach_remotely(struct attempt *attempt, struct bp_error *error) {
+    pid_t pid = attempt->request->pid;
+    char *refusal = bp_refusal_of_ptrace(pid);
+    int failed = 0;
+    attempt->result->remote =
+        bp_remote_can(pid) &&
+        bp_remote_attach(attempt->request, refusal ? PATIENCE_NS : REMOTE_NS) == 0;
+    if (refusal && !attempt->result->remote)
+        failed = bp_error_set(error, BP_FAILED,
+                              "process %d: its main thread runs no Python code now; it loads the "
+                              "library when it does. No thread can be borrowed for it: %s",
+                              (int)pid, refusal);
+    free(refusal);
+    return failed;
+}
+
 int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *result,
               struct bp_error *error) {
     struct attempt *attempt = bp_alloc(1, sizeof(*attempt));
     attempt->request = request;
     attempt->result = result;
     *result = (struct bp_attach_result){0};
-    char *refusal = bp_refusal_of_process(request->pid);
-    int failed = refusal ? -1 : bp_objects_init(&attempt->objects, request->pid, error);
+    char *refusal = bp_attach_refusal(request);
+    int failed = refusal
+                     ? bp_error_set(error, BP_FAILED, "process %d: %s", (int)request->pid, refusal)
+                     : bp_objects_init(&attempt->objects, request->pid, error);
     if (!failed)
-        refusal = bp_refusal_of_objects(&attempt->objects, request);
-    if (refusal)
-        failed = bp_error_set(error, BP_FAILED, "process %d: %s", (int)request->pid, refusal);
-    if (!failed)
+        failed = attach_remotely(attempt, error);
+    if (!failed && !result->remote)
         failed = attach(attempt, error);
     free(refusal);
     free(attempt->last);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has a running process load libbattprof.so: by ptrace, one of its threads is borrowed for some
- * milliseconds. All others run on.
+ * Has a running process load libbattprof.so. A Python from 3.14 on does it by itself. Of any other
+ * process one thread is borrowed by ptrace for some milliseconds; all others run on.
  */
 #ifndef BP_TOOLS_ATTACH_ATTACH_H
 #define BP_TOOLS_ATTACH_ATTACH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,7 @@ struct bp_attach_result {
     uint64_t stopped_ns; /* how long the borrowed thread was not its own */
     pid_t tid;           /* which one it was */
     unsigned tries;      /* stops of threads that were left alone */
+    bool remote;         /* by the process's own interpreter: no thread was stopped */
 };
 
 /* Why it cannot be done, and what would allow it: a new sentence that goes on after "process 7: ";

@@ -37,13 +37,17 @@ char *bp_refusal_of_process(pid_t pid) {
     char *refusal = check_rights(pid);
     if (refusal)
         return refusal;
+    return NULL;
+}
+
+char *bp_refusal_of_ptrace(pid_t pid) {
     if (bp_trace_status(pid, "Seccomp:") > 0)
         return bp_make_text("a seccomp filter says which system calls it may make, and may end it "
                             "for ours; it is left alone. Start it with: battprof run");
     return NULL;
 }
 
-/* Of the program's own file. */
+/* Why the program's own file forbids it. */
 static char *check_program(pid_t pid) {
     unsigned char head[20] = {0};
     char *path = bp_make_text("/proc/%d/exe", (int)pid);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what a page has more than it was written for, in tenths; names are not cut then. */
+/* Tenths of the width beyond the usual one that names get; they are not cut then. */
 #define NAMES_PART 6
 #define NAMES_MOST 48
 #define BAR_MOST 40

@@ -76,10 +76,11 @@ const struct bp_command bp_command_attach = {
     .name = "attach",
     .summary = "record a process that is already running",
     .usage = "[options] PID",
-    .about = "Has the process load libbattprof.so, by ptrace: one of its threads is borrowed for "
-             "some milliseconds, the others run on. It is recorded until it ends; what it did "
-             "before is not in the report. Whatever stands in the way is said, with what would "
-             "allow it; the process then goes on as it was.",
+    .about = "Has the process load libbattprof.so. A Python from 3.14 on does it by itself; of any "
+             "other process one thread is borrowed by ptrace for some milliseconds, the others run "
+             "on. It is recorded until it ends; what it did before is not in the report. Whatever "
+             "stands in the way is said, with what would allow it; the process then goes on as it "
+             "was.",
     .next = "Examples:\n"
             "  battprof attach 1234\n"
             "  battprof attach --for 30s --dsl solvers 1234\n"
@@ -202,9 +203,12 @@ static void say_attached(const struct command *command, const struct bp_attach_r
         return;
     double for_s = command->settings.for_s;
     char *until = for_s > 0 ? bp_make_text("for %g s", for_s) : bp_copy_text("until it ends");
-    bp_note("process %d is being recorded %s, in %s; thread %d stood still for %.1f ms",
-            (int)command->request.pid, until, command->directory, (int)result->tid,
-            (double)result->stopped_ns * 1e-6);
+    char *how = result->remote ? bp_copy_text("its own interpreter loaded the library")
+                               : bp_make_text("thread %d stood still for %.1f ms", (int)result->tid,
+                                              (double)result->stopped_ns * 1e-6);
+    bp_note("process %d is being recorded %s, in %s; %s", (int)command->request.pid, until,
+            command->directory, how);
+    free(how);
     free(until);
 }
 

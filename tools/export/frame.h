@@ -51,7 +51,7 @@ void bp_export_contexts(const struct bp_model *model, uint32_t thread, bp_walk_v
 /* The rest alone. */
 void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *data);
 
-/* Of a row itself, without what is below it. */
+/* The weight of a row itself, without what is below it. */
 uint64_t bp_export_weigh(const struct bp_walk_row *row, enum bp_weight weight);
 
 uint64_t bp_export_ns(double s);

@@ -136,7 +136,7 @@ static void put_thread(struct perfetto *perfetto, uint32_t number) {
     end_track(perfetto);
 }
 
-/* Of slices beside those of their thread. */
+/* The lane of slices that lie beside those of their thread. */
 static void put_lane(struct perfetto *perfetto, uint32_t lane) {
     const struct bp_slice_lane *where = &perfetto->slices->lanes[lane];
     if (where->depth == 0)

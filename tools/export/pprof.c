@@ -96,7 +96,7 @@ static uint64_t put_string(struct pprof *pprof, const char *text) {
     return number;
 }
 
-/* The same of any text. */
+/* The number of any text, which may be no UTF-8. */
 static uint64_t put_text(struct pprof *pprof, const char *text) {
     char *clean = bp_utf8_text(text);
     uint64_t number = put_string(pprof, clean);

@@ -78,7 +78,8 @@ static bool fits(struct open_lane *lane, const struct bp_slice *slice) {
     return lane->count == 0 || lane->ends[lane->count - 1] >= slice->end_ns;
 }
 
-/* Of one thread, sorted; its lanes are the latest. */
+/* Gives one thread's slices their lanes. The slices are sorted; the thread's lanes are the latest.
+ */
 static void assign_lanes(struct bp_slices *slices, uint32_t first, uint32_t end) {
     uint32_t first_lane = slices->lane_count;
     struct open_lane *open = NULL;

@@ -75,7 +75,7 @@ static char *find_by_pid(pid_t pid, struct bp_error *error) {
     return NULL;
 }
 
-/* Of a series the last one, which may be running. */
+/* The last run of a series, which may be running. */
 static char *last_of(const char *path) {
     struct bp_runs runs;
     bp_runs_init(&runs, path);

@@ -13,7 +13,7 @@
 #include "tools/base/text.h"
 #include "tools/symbols/symbols.h"
 
-/* Of libdw; only the three files know more of them. */
+/* libdw's types; only three files know what is in them. */
 typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
 

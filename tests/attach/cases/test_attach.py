@@ -11,6 +11,8 @@ import unittest
 from harness.attach import CALLS, MODES, THREADS, calls, expected, start, tool, wait_until
 from harness.command import CMD, main
 
+WORKED_NS = 300000000
+
 
 class Attach(unittest.TestCase):
     def start(self, mode):
@@ -40,6 +42,23 @@ class Attach(unittest.TestCase):
         self.assertEqual(calls(report, "work_add"), CALLS * THREADS.get(mode, 1))
         notes = " ".join(str(note) for note in report["notes"])
         self.assertIn("process %d was already running when battprof was loaded" % target.pid, notes)
+
+    def test_clocks_begin_with_us(self):
+        """What a thread used of its CPU before is not in the report."""
+        target = self.start("compute")
+        used = os.path.join("/proc", str(target.pid), "schedstat")
+
+        def has_worked():
+            with open(used, encoding="ascii") as file:
+                return int(file.read().split()[0]) > WORKED_NS
+        wait_until(has_worked, "CPU time of the target")
+        self.attach(target)
+        target.wait_for_work()
+        self.assertEqual(target.end(), expected("compute"))
+        report = target.report()
+        for row in report["thread_list"]:
+            self.assertLess((row["cpu_s"] or 0) + (row["runqueue_s"] or 0),
+                            row["lifetime_s"] + 0.05, row)
 
     def test_without_us(self):
         for mode in MODES:

@@ -73,8 +73,8 @@ static const char *foreign_caller(const struct bp_model *model, const struct bp_
     return model->functions[part->callers[0].function].label;
 }
 
-/* Of a DSL function as the table has it, with what it called of others; of the framework its parts
- * are lines of their own. */
+/* A DSL function's part is as the table has it, with what it called of others; parts of the
+ * framework are lines of their own. */
 static double part_wall(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
     return part->category == BP_DSL && function->wall_s > part->wall_s ? function->wall_s

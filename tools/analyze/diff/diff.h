@@ -182,7 +182,7 @@ static inline bool bp_diff_differs(const struct bp_diff_row *row) {
 /* For people; of copies the direction alone. */
 const char *bp_diff_name(const struct bp_diff_row *row);
 
-/* Of two single runs: how much of a function's time, the mean of both, may be chance. */
+/* How much of a function's time, the mean of two single runs, may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
 /* Times on a device follow no CPU. */
 static inline bool bp_diff_on_device(const struct bp_diff_row *row) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/attach/attach.h"
+#include "tools/attach/remote.h"
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
 #include "tools/base/paths.h"
@@ -38,10 +39,18 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
     return path;
 }
 
-static void check_remote(struct bp_finding *finding) {
-    bp_finding_set(finding, BP_ABSENT,
-                   "sys.remote_exec of Python 3.14 is not used: such a process is attached to by "
-                   "ptrace, as any other");
+static void check_remote(pid_t pid, struct bp_finding *finding) {
+    if (!pid)
+        bp_finding_set(
+            finding, BP_GOOD,
+            "a Python from 3.14 on loads the library by itself: no thread is stopped, and "
+            "a seccomp filter does not matter; it needs the same rights as ptrace");
+    else if (bp_remote_can(pid))
+        bp_finding_set(finding, BP_GOOD,
+                       "its own interpreter loads the library when its main "
+                       "thread runs Python code");
+    else
+        bp_finding_set(finding, BP_ABSENT, "it is no Python from 3.14 on");
 }
 
 /* A process that waits: the trial's target. */
@@ -127,7 +136,7 @@ static int print_all(pid_t pid) {
     struct bp_finding loaded = {0}, remote = {0}, ptrace = {0};
     bool is_loaded = check_loaded(pid, &loaded);
     bp_doctor_print("recorded", &loaded);
-    check_remote(&remote);
+    check_remote(pid, &remote);
     bp_doctor_print("remote_exec", &remote);
     if (is_loaded) {
         printf("\nNext: %s top %d\n", bp_invoked(), (int)pid);

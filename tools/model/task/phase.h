@@ -37,7 +37,7 @@ static inline double bp_phase_wall(const struct bp_model_phase *phase) {
     return phase->wall_s + phase->idle_s + phase->started_s;
 }
 
-/* Of that, outside of tasks. */
+/* The part of the phase's time that is outside of tasks. */
 static inline double bp_phase_outside(const struct bp_model_phase *phase) {
     double inside = phase->thread_s > 0 ? phase->task_s / phase->thread_s : 0;
     double s = (phase->wall_s + phase->idle_s) * (1 - inside);

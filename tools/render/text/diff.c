@@ -21,7 +21,7 @@
 /* Share of the larger wall: a smaller part of the change is among what is unexplained. */
 #define SMALL_PART 0.002
 #define DEFAULT_TOP 20
-/* Of OLD's wall: differences that change less are not worth a sentence. */
+/* Part of OLD's wall below which a difference is not worth a sentence. */
 #define NOTABLE 0.005
 /* Columns of names: as many as fit beside 56 others. */
 #define LEAST_NAME 12
@@ -183,7 +183,7 @@ void bp_diff_text_change(const struct bp_page *page, double change_s, const char
     fputs(how, page->out);
 }
 
-/* Of OLD's wall; seconds say more than thousands of per cent. */
+/* A change as part of OLD's wall; seconds say more than thousands of per cent. */
 static void print_percent(const struct bp_page *page, double s, double wall_s) {
     char text[48] = "";
     double percent = wall_s > 0 ? 100 * s / wall_s : 0;

@@ -13,7 +13,7 @@
 
 /* Share of the wall below which changed calls are counted, not listed. */
 #define QUIET_PART 0.001
-/* Of what a call takes: less is as long as before. */
+/* Share of a call's time by which it must change not to be as long as before. */
 #define AS_LONG 0.1
 /* Share of a change by which the wall's must differ to have a column. */
 #define OTHER_WALL 0.05

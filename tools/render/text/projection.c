@@ -74,7 +74,8 @@ double bp_phase_scaled(const struct bp_model_phase *phase, const struct bp_proje
            outside_s - between_s;
 }
 
-/* Of phases that have a hundredth of the wall: what is in tasks or between them grows with them. */
+/* Phases that have a hundredth of the wall or more; what is in tasks or between them grows with
+ * them. */
 static void print_phases(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings,
                          const struct bp_projection *projection) {
@@ -143,7 +144,7 @@ static void print_scaled(const struct bp_page *page, const struct bp_model *mode
                    scaled->overhead_s, scaled->wall_s);
 }
 
-/* Of tasks that differ by factors the longest decide, and a few may hold none of them. */
+/* Where tasks differ by factors the longest decide, and a few tasks may hold none of those. */
 static void print_uneven(const struct bp_page *page, const struct bp_projection *projection,
                          const struct bp_scaled *scaled) {
     if (scaled->tasks <= projection->from || !bp_projection_uneven(projection))

@@ -11,7 +11,7 @@
 #include "tools/render/text/internal.h"
 #include "tools/render/text/task.h"
 
-/* Of all threads that worked for it, without its wait for them. */
+/* The time of all threads that worked for the task, without its wait for them. */
 static double time_of(const struct bp_model_task *task) {
     return task->duration_s + task->inner_s - task->handed_s;
 }
