@@ -90,7 +90,7 @@ static double common(double start_s, double end_s, double other_start_s, double 
     return fmax(fmin(end_s, other_end_s) - fmax(start_s, other_start_s), 0);
 }
 
-/* Of a stretch, what its own thread spent in tasks; these are by start. */
+/* What the thread of a stretch spent in tasks meanwhile; these are by start. */
 static double in_tasks(const struct bp_model *model, const struct stretch *stretch) {
     double s = 0;
     for (uint32_t i = 0; i < model->tasks.count; i++) {
