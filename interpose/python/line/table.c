@@ -57,15 +57,15 @@ uint32_t bp_py_lines_size(const struct bp_py_lines *lines) {
     return size;
 }
 
-/* Whether a jump back stays within the line. One with EXTENDED_ARG is that of a long loop, in whose
- * rounds one instruction more is nothing. */
+/* Whether a jump back stays within the line. A long one is left out: its rounds are long, too. */
 static int has_rounds(struct bp_py_lines *lines, uint32_t line) {
     const struct bp_layout *layout = bp_layout_find(bp_py.Py_GetVersion());
-    for (uint32_t i = 0; layout && layout->jump_back && i < lines->place_count; i++) {
-        if ((uint8_t)lines->text[2 * (size_t)i] != layout->jump_back)
+    const uint8_t *text = (const uint8_t *)lines->text;
+    for (uint32_t i = 1; layout && layout->jump_back && i < lines->place_count; i++) {
+        if (text[2 * (size_t)i] != layout->jump_back ||
+            text[2 * (size_t)(i - 1)] == layout->extended_arg)
             continue;
-        int64_t next = (int64_t)i + 1 + layout->jump_caches;
-        int64_t target = next - (uint8_t)lines->text[2 * (size_t)i + 1];
+        int64_t target = (int64_t)i + 1 + layout->jump_caches - text[2 * (size_t)i + 1];
         if (bp_py_place_of(lines, 2 * (int64_t)i)->line == line &&
             bp_py_place_of(lines, 2 * target)->line == line)
             return 1;

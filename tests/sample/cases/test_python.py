@@ -168,6 +168,7 @@ int main(void) {
     same("entry frames", layout->entry, FRAME_OWNED_BY_CSTACK);
 #        endif
     same("JUMP_BACKWARD", layout->jump_back, JUMP_BACKWARD);
+    same("EXTENDED_ARG", layout->extended_arg, EXTENDED_ARG);
 #    endif
 #    if PY_MINOR_VERSION >= 13
     SAME(code, struct _PyInterpreterFrame, f_executable);

@@ -13,5 +13,10 @@ def work(row):
     return {v for v in a}
 
 
+# The jump back from its last line has an argument of two bytes.
+LONG = "def long(row):\n for v in row[:2]:\n  a = " + " + ".join(["v"] * 300)
+exec(compile(LONG, __file__, "exec"))
+
 for _ in range(300):
     work(ROW)
+    long(ROW)  # noqa: F821
