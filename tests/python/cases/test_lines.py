@@ -194,6 +194,30 @@ def check_kill(check, where, python):
     check.that(0.15 < within_s <= open_s < 60, "%s: open %r, %r" % (where, open_s, within_s))
 
 
+def wrong_steps(python):
+    """What a step costs is most of such a line while it is counted, and is taken out once: before 3.12
+    it is uncertain by as much as the line itself."""
+    truth = float(pythons.bare(python, ["steps.py"], SUBJECTS).stdout)
+    _, report = profile(python, ["steps.py"], ["steps:work"])
+    row = lines_of(report, "steps")["work"][10]
+    got = row["total_s"] / row["hits"]
+    return [] if 0.4 * truth < got < 2.5 * truth else ["%.2f us, not %.2f" % (1e6 * got, 1e6 * truth)]
+
+
+def check_steps(check, where, python):
+    """At real-time priority: calibration and line must not differ by what else the machine does."""
+    if tuple(map(int, where.split("."))) < (3, 12):
+        return
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+    except PermissionError:
+        print(where + ": skipped: steps need real-time priority")
+        return
+    wrong = pythons.tries(4, "steps_" + where, lambda: wrong_steps(python), lambda wrong: not wrong)
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    check.time(not wrong, "%s, steps: %s" % (where, wrong))
+
+
 def check_rounds(check, where, python):
     """Since 3.12 the rounds of a loop within a line are slower than without us, by what no event tells:
     the error says so. Elsewhere it is that of the events."""
@@ -230,6 +254,7 @@ def check_version(check, where, python):
     check_line_profiler_times(check, where, python)
     check_fork(check, where, python)
     check_kill(check, where, python)
+    check_steps(check, where, python)
     check_rounds(check, where, python)
     check_tracer(check, where, python)
 
