@@ -37,6 +37,10 @@ struct bp_layout {
     uint16_t filename, name, qualname, line, table, instructions;
     uint16_t constants, flags;
     uint16_t tuple; /* the items of a tuple */
+    /* JUMP_BACKWARD, where a loop within a line has no line event: 3.12 and later; else 0. */
+    uint8_t jump_back;
+    uint8_t jump_caches;  /* code units that follow it */
+    uint8_t extended_arg; /* EXTENDED_ARG, before a longer jump */
     /* PyUnicodeObject: where the characters are, ASCII or not. */
     uint16_t ascii, wide;
 };

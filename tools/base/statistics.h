@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Without the fraction. What fits into no count, as a quotient of a damaged profile may, is the
+ * nearest that does. */
+static inline uint64_t bp_whole(double value) {
+    if (!(value > 0))
+        return 0;
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
 void bp_sort_values(double *values, uint32_t count);
 
 /* The quantile `q`, from 0 to 1, of sorted values; 0 if there are none. */

@@ -10,6 +10,7 @@
 
 #include "tools/base/keys.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
@@ -220,7 +221,7 @@ static bool slice(const struct bp_walk_row *row, double from, double to, uint64_
     values[BYTES] = 0; /* put_bytes() */
     for (int i = 0; i < BYTES; i++) {
         double whole = (double)bp_export_weigh(row, weights[i]);
-        values[i] = (uint64_t)(whole * to + 0.5) - (uint64_t)(whole * from + 0.5);
+        values[i] = bp_whole(whole * to + 0.5) - bp_whole(whole * from + 0.5);
         any |= values[i] > 0;
     }
     return any;

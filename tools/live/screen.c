@@ -10,6 +10,7 @@
 
 #include "tools/base/invoked.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 #include "tools/live/tasks.h"
 
@@ -135,8 +136,7 @@ static void print_end(const struct bp_screen *screen, const struct bp_look *look
             fprintf(page->out, ", %s the budget", wall_s + more > screen->budget_s ? "over" : "in");
     } else if (screen->budget_s > 0 && rate > 0) {
         fprintf(page->out, "; about %s in the budget of %s",
-                BP_COUNT(ended + (uint64_t)(left > 0 ? left * rate : 0)),
-                BP_TIME(page, screen->budget_s));
+                BP_COUNT(ended + bp_whole(left * rate)), BP_TIME(page, screen->budget_s));
     }
 }
 

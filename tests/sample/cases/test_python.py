@@ -134,6 +134,7 @@ CHECK = """
 #else
 #    include <frameobject.h>
 #endif
+#include <opcode.h>
 #include "interpose/python/layout.c"
 static int wrong;
 #define SAME(field, type, member) same(#type "." #member, layout->field, offsetof(type, member))
@@ -166,6 +167,8 @@ int main(void) {
 #        else
     same("entry frames", layout->entry, FRAME_OWNED_BY_CSTACK);
 #        endif
+    same("JUMP_BACKWARD", layout->jump_back, JUMP_BACKWARD);
+    same("EXTENDED_ARG", layout->extended_arg, EXTENDED_ARG);
 #    endif
 #    if PY_MINOR_VERSION >= 13
     SAME(code, struct _PyInterpreterFrame, f_executable);

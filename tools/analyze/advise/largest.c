@@ -122,7 +122,7 @@ static void add_verdict(struct bp_text *text, const struct bp_model *model, uint
         bp_text_add(text, "; a candidate for a GPU (--by candidate)");
     else
         bp_text_add(text, "; a candidate for a GPU, %s calls or more at once (--by candidate)",
-                    BP_COUNT((uint64_t)found->break_even));
+                    BP_COUNT(bp_whole(found->break_even)));
     bp_priorities_free(priorities);
 }
 

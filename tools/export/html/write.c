@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/base/page.h"
+#include "tools/base/statistics.h"
 
 /* Characters of a name in a table; the JSON within the page has all of them. */
 #define LONGEST 160
@@ -93,7 +94,7 @@ static void write_number(double value, enum bp_html_unit unit, FILE *out) {
                 bp_page_time(&page, fabs(value), text));
         break;
     case BP_HTML_COUNT:
-        fputs(bp_page_count((uint64_t)(value > 0 ? value : 0), text), out);
+        fputs(bp_page_count(bp_whole(value), text), out);
         break;
     case BP_HTML_BYTES:
         fputs(bp_page_bytes(value, text), out);
