@@ -74,12 +74,12 @@ void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_
 }
 
 static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
-    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_lock_inner(&bp_process.lock);
     struct bp_thread *thread = take_dead();
     int fresh = !thread;
     if (fresh)
         thread = new_segment();
-    bp_unlock(&bp_process.lock, mask);
+    bp_unlock_inner(&bp_process.lock);
     BP_STOP(SEGMENT_COUNTED);
     if (!thread)
         return NULL;
@@ -203,10 +203,10 @@ void bp_thread_end(struct bp_thread *thread) {
     thread->end = now;
     __atomic_store_n(&thread->state, BP_THREAD_ENDED, __ATOMIC_RELEASE);
     BP_STOP(SEGMENT_ENDED);
-    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_lock_inner(&bp_process.lock);
     ((struct bp_local *)thread->local)->next_dead = bp_process.dead;
     bp_process.dead = thread;
-    bp_unlock(&bp_process.lock, mask);
+    bp_unlock_inner(&bp_process.lock);
     bp_signals_restore(signals);
 }
 

@@ -402,12 +402,13 @@ void bp_task_sample(struct bp_thread *thread) {
 
 void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
     struct bp_task_state *tasks = tasks_of(thread);
+    if (!tasks)
+        return;
     uint64_t mask = bp_signals_block();
     forget_ended(tasks);
-    while (tasks && tasks->count > 0)
+    while (tasks->count > 0)
         end(thread, tasks->count - 1, now, flags);
-    if (tasks)
-        tasks->cpu.ticks = tasks->cpu.ns = 0; /* another thread may use it next */
+    tasks->cpu.ticks = tasks->cpu.ns = 0; /* another thread may use it next */
     bp_signals_restore(mask);
 }
 
