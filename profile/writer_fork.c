@@ -170,6 +170,7 @@ int bp_writer_fork(struct bp_writer *writer, const char *path) {
     int fd = bp_writer_open(path, &status);
     if (fd < 0)
         return fd;
+    bp_writer_complete(snapshot);
     int error = bp_writer_write(fd, snapshot->memory, snapshot->used);
     if (error == 0)
         error = take_over(writer, fd);
@@ -185,6 +186,7 @@ int bp_writer_detach(struct bp_writer *writer, int error) {
     struct bp_snapshot *snapshot = writer->snapshot;
     if (snapshot->begun)
         return error;
+    bp_writer_complete(snapshot);
     struct bp_header *header = (struct bp_header *)snapshot->memory;
     header->flags |= BP_LOST_DISK;
     header->lost_errno = (uint32_t)-error;

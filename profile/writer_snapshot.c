@@ -11,7 +11,8 @@
 
 #include "profile/sys.h"
 
-#define LARGEST_KEPT (256u << 10) /* of memory that stays for the next fork */
+/* Of memory that stays for the next fork, and that the parent fills alone. */
+#define LARGEST_KEPT (256u << 10)
 
 const uint8_t bp_writer_rules[BP_KINDS] = {
     [BP_STRINGS] = BP_CHUNK_APPENDED,
@@ -142,12 +143,14 @@ static void list_chunks(const struct bp_writer *writer, struct bp_snapshot *snap
 
 /* Places in the child's file, oldest first, as in the parent's memory; then behind it. */
 static void plan(const struct bp_writer *writer, struct bp_snapshot *snapshot) {
-    uint64_t offset = BP_PAGE;
+    uint64_t offset = BP_PAGE, older = 0;
     for (uint32_t i = snapshot->count; i-- > 0;) {
         struct bp_chunk_before *before = &snapshot->chunks[i];
         if (!is_kept(&before->head, snapshot->thread))
             continue;
         before->head.count = kept_items(&before->head, snapshot->thread);
+        before->head.links[0] = older;
+        older = (uint64_t)before->chunk;
         before->offset = offset;
         before->kept = kept_size(writer, before);
         offset += before->kept;
@@ -176,25 +179,31 @@ static void build_header(const struct bp_header *from, struct bp_header *header,
     header->startup = header->startup_queued[0] = header->startup_queued[1] = 0;
 }
 
-/* The chunks of the file are linked newest first, as before. */
-static void build_chunks(const struct bp_snapshot *snapshot) {
-    struct bp_chunk *last = NULL;
+/* Whether the child itself can take the contents from its parent's memory. */
+static int never_changes(const struct bp_chunk *head) {
+    return bp_writer_rules[head->kind] == BP_CHUNK_APPENDED ||
+           bp_writer_rules[head->kind] == BP_CHUNK_CONTEXTS;
+}
+
+/* A large file is made in two parts, so that the parent need not wait for the second. */
+static int is_large(const struct bp_snapshot *snapshot) {
+    return snapshot->size > LARGEST_KEPT;
+}
+
+static void build_chunks(const struct bp_snapshot *snapshot, int in_child) {
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct bp_chunk_before *before = &snapshot->chunks[i];
         struct bp_chunk *copy = (struct bp_chunk *)(snapshot->memory + before->offset);
-        if (!before->offset)
-            continue;
-        if (!before->kept) {
+        int later = is_large(snapshot) && never_changes(&before->head);
+        if (before->offset && before->kept && later == in_child)
+            build(before, snapshot->thread, copy);
+        else if (before->offset && !before->kept && !in_child)
             bp_writer_copy(copy, before->chunk, before->head.size);
-            continue;
-        }
-        build(before, snapshot->thread, copy);
-        if (last)
-            last->links[0] = (uint64_t)before->chunk;
-        last = copy;
     }
-    if (last)
-        last->links[0] = 0;
+}
+
+void bp_writer_complete(const struct bp_snapshot *snapshot) {
+    build_chunks(snapshot, 1);
 }
 
 int bp_writer_before_fork(struct bp_writer *writer, uint32_t thread) {
@@ -209,7 +218,7 @@ int bp_writer_before_fork(struct bp_writer *writer, uint32_t thread) {
     if (again)
         clear(snapshot->memory, snapshot->used);
     build_header(writer->header, (struct bp_header *)snapshot->memory, snapshot->used);
-    build_chunks(snapshot);
+    build_chunks(snapshot, 0);
     return 0;
 }
 

@@ -43,6 +43,9 @@ struct bp_snapshot {
     struct bp_chunk_before chunks[]; /* newest first */
 };
 
+/* In the child, before anything else: what was left to it. */
+void bp_writer_complete(const struct bp_snapshot *snapshot);
+
 static inline void bp_writer_copy(void *to, const void *from, uint64_t size) {
     for (uint64_t i = 0; i < size / sizeof(uint64_t); i++)
         ((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
