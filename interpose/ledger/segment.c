@@ -138,8 +138,10 @@ struct bp_thread *bp_thread_adopt(void) {
         high = bp_process.main_high;
     }
     struct bp_thread *thread = bp_thread_begin(low, high, 1);
-    if (thread && bp_process.arm)
+    if (thread && bp_process.arm) {
+        bp_arch_before_preserving();
         bp_call_preserving(bp_process.arm, thread);
+    }
     return thread;
 }
 
