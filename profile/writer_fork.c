@@ -25,46 +25,46 @@ static int move(void *from, uint64_t size, void *to) {
     return bp_sys_failed(at) ? (int)(long)at : 0;
 }
 
-/* Private memory with what was copied, or else with what is there. */
-static int detach(struct bp_snapshot *snapshot, const struct bp_chunk_before *before) {
+/* Private memory with what is there. */
+static int detach(const struct bp_chunk_before *before) {
     uint64_t size = before->head.size;
-    char *memory = before->offset ? snapshot->memory + before->offset : bp_writer_memory(size);
+    char *memory = bp_writer_memory(size);
     if (!memory)
         return -ENOMEM;
-    if (before->offset)
-        snapshot->torn = 1;
-    else
-        bp_writer_copy(memory, before->chunk, size);
+    bp_writer_copy(memory, before->chunk, size);
     int error = move(memory, size, before->chunk);
     if (error == 0 || empty(before->chunk, size) < 0)
         return error;
     bp_writer_copy(before->chunk, memory, size);
-    if (!before->offset)
-        BP_SYS2(SYS_munmap, memory, size);
+    BP_SYS2(SYS_munmap, memory, size);
     return 0;
 }
 
-/* A chunk that the child's file has not. Calls of other threads may end here, if a coroutine took
- * them along: their entries stay as they were, in private memory. */
-static int leave_out(struct bp_snapshot *snapshot, const struct bp_chunk_before *before) {
-    switch (before->head.kind == BP_ENTRIES
-                ? BP_CHUNK_DETACHED
-                : (enum bp_writer_rule)bp_writer_rules[before->head.kind]) {
-    case BP_CHUNK_STAYS:
-        return 0;
-    case BP_CHUNK_DETACHED:
-        return detach(snapshot, before);
+/* Whether the child has private memory for it, that begins with zeros or with what was copied. */
+static int becomes_private(const struct bp_chunk_before *before) {
+    switch ((enum bp_writer_rule)bp_writer_rules[before->head.kind]) {
     case BP_CHUNK_EMPTIED:
     case BP_CHUNK_CONTEXTS:
     case BP_CHUNK_THREAD:
-        return empty(before->chunk, before->head.size);
+        return 1;
+    default:
+        return before->offset != 0;
+    }
+}
+
+static int leave_out(const struct bp_chunk_before *before) {
+    switch ((enum bp_writer_rule)bp_writer_rules[before->head.kind]) {
+    case BP_CHUNK_STAYS:
+        return 0;
+    case BP_CHUNK_DETACHED:
+        return detach(before);
     default:
         BP_SYS2(SYS_munmap, before->chunk, before->head.size);
         return 0;
     }
 }
 
-/* Parts of the child's file that lie together where they go. */
+/* Chunks that lie together in memory, and in the child's file if they are in it. */
 struct run {
     char *to;
     uint64_t offset, size;
@@ -119,17 +119,46 @@ static int place_all(const struct bp_writer *writer, int fd) {
     return error ? error : place(writer, fd, &run);
 }
 
-/* What the child's file has not: whole chunks, and the pages of others that hold no items. */
-static int leave_rest(struct bp_snapshot *snapshot) {
+/* One mapping for neighbours: a parent that had many threads has many such chunks. */
+static int empty_all(const struct bp_snapshot *snapshot) {
+    struct run run = {NULL, 0, 0};
     int error = 0;
+    for (uint32_t i = snapshot->count; i-- > 0 && error == 0;) {
+        const struct bp_chunk_before *before = &snapshot->chunks[i];
+        if (before->kept || !becomes_private(before))
+            continue;
+        if ((char *)before->chunk != run.to + run.size) {
+            error = run.size ? empty(run.to, run.size) : 0;
+            run = (struct run){(char *)before->chunk, 0, 0};
+        }
+        run.size += before->head.size;
+    }
+    return error || !run.size ? error : empty(run.to, run.size);
+}
+
+/* Calls of other threads may end here, if a coroutine took them along: their entries stay as they
+ * were. */
+static void put_aside(const struct bp_snapshot *snapshot) {
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct bp_chunk_before *before = &snapshot->chunks[i];
+        if (!before->kept && before->offset)
+            bp_writer_copy(before->chunk, snapshot->memory + before->offset, before->head.size);
+    }
+}
+
+/* What the child's file has not: whole chunks, and the pages of others that hold no items. */
+static int leave_rest(const struct bp_snapshot *snapshot) {
+    int error = empty_all(snapshot);
     for (uint32_t i = 0; i < snapshot->count && error == 0; i++) {
         const struct bp_chunk_before *before = &snapshot->chunks[i];
         uint64_t kept = before->kept;
-        if (!kept)
-            error = leave_out(snapshot, before);
-        else if (before->head.size > kept)
+        if (!kept && !becomes_private(before))
+            error = leave_out(before);
+        else if (kept && before->head.size > kept)
             BP_SYS2(SYS_munmap, (char *)before->chunk + kept, before->head.size - kept);
     }
+    if (error == 0)
+        put_aside(snapshot);
     return error;
 }
 
