@@ -163,7 +163,7 @@ enum bp_chunk_kind {
     BP_SPLITS = 12,
     BP_WAITS = 13,
     BP_COLLECTOR = 14, /* struct bp_collector, once */
-    /* See profile/format_sample.h; a forked child begins without any. */
+    /* See profile/format_sample.h; a forked child begins without frames and samples. */
     BP_FRAMES = 15,  /* struct bp_frame, of one thread */
     BP_SAMPLES = 16, /* struct bp_sample, of one thread */
     BP_SAMPLER = 17, /* struct bp_sampler, once */

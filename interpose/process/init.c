@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 
 #include "cuda/collector.h"
-#include "interpose/arch/arch.h"
 #include "interpose/base/log.h"
 #include "interpose/hook/hook.h"
 #include "interpose/hook/loader.h"
@@ -197,7 +196,6 @@ static void start(char **environment, char **given) {
     bp_process.clock = bp_clock_kind(bp_variable_get(BATTPROF_CLOCK));
     now = bp_clock_now(bp_process.clock);
     bp_startup_mark(BP_STARTUP_BEGIN);
-    bp_arch_init();
     bp_log_init();
     int error = create_profile(&config, now);
     if (error) {
