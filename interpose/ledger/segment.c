@@ -47,8 +47,9 @@ static struct bp_thread *take_dead(void) {
     return NULL;
 }
 
-/* With the lock held. After the first thread's they are made for several: what each has beside it
- * lies together, too, and every mapping makes every fork dearer (0.7 us). */
+/* With the lock held. Where there are many threads they are made for several: what each has beside
+ * it lies together then, too, and every mapping makes every fork dearer (0.7 us). A program of few
+ * threads may have little address space. */
 static struct bp_local *new_local(void) {
     static struct {
         char *memory;
@@ -56,7 +57,7 @@ static struct bp_local *new_local(void) {
     } locals;
     const uint64_t size = (sizeof(struct bp_local) + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
     if (!locals.left) {
-        uint32_t count = bp_process.threads ? LOCALS_AT_ONCE : 1;
+        uint32_t count = bp_process.threads < LOCALS_AT_ONCE ? 1 : LOCALS_AT_ONCE;
         locals.memory = bp_pages_new_wiped(count * size);
         locals.left = locals.memory ? count : 0;
     }
