@@ -11,7 +11,7 @@
 
 #include "profile/sys.h"
 
-/* Of memory that stays for the next fork, and that the parent fills alone. */
+/* Bytes of memory at most that stay for the next fork, and that the parent fills alone. */
 #define LARGEST_KEPT (256u << 10)
 
 const uint8_t bp_writer_rules[BP_KINDS] = {

@@ -141,7 +141,7 @@ static size_t count_code(const struct stacks *stacks, const struct look *look) {
     return count;
 }
 
-/* Of a thread that waits in a system call. */
+/* pthread_self() of a thread that waits in a system call; 0 if it is unknown. */
 static uint64_t pointer_of(const struct stacks *stacks, pid_t tid) {
     const struct bp_mapping *stack =
         bp_mappings_at(&stacks->mappings, bp_trace_stack(stacks->pid, tid));
