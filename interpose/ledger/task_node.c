@@ -10,6 +10,8 @@
  */
 #include "interpose/ledger/task.h"
 
+#include "interpose/ledger/light.h"
+
 static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;
 }
@@ -140,11 +142,12 @@ static void add_open(const struct bp_thread *thread, int level, uint64_t now, in
     for (uint64_t end = now;; entry = (const struct bp_entry *)entry->parent) {
         const struct bp_node *node = (const struct bp_node *)entry->node;
         struct bp_task_node *base = base_of(state_of(thread), level, node->index, chunks, count);
-        uint64_t whole = end > entry->start ? end - entry->start : 0;
+        uint64_t start = bp_light_start(entry, end);
+        uint64_t whole = end > start ? end - start : 0;
         uint64_t own = whole > entry->child ? whole - entry->child : 0;
         if (base)
             base->self += sign > 0 ? own : -own;
-        end = entry->start;
+        end = start;
         if (entry == last || entry == &thread->root)
             return;
     }

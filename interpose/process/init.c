@@ -216,6 +216,7 @@ static void start(char **environment, char **given) {
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();
+    bp_light_on = bp_variable_get(BATTPROF_EXACT) == NULL;
     bp_calibrate();
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);
