@@ -371,6 +371,18 @@ _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 /* `start` of a call that is counted only. What it took up to now is its caller's, but for `child`. */
 #define BP_ENTRY_UNTIMED UINT64_MAX
 
+/* A call of a context whose calls are counted only that is found to take so long: from then on they
+ * are timed. */
+#define BP_LONGEST_UNTIMED_S 16e-6
+
+/* When an open call began, for who adds up the time until `end`, when what is open in it began. Of a
+ * call that is counted only: so that its callees' time fits in, and nothing else. */
+static inline uint64_t bp_entry_start(uint64_t start, uint64_t child, uint64_t end) {
+    if (start != BP_ENTRY_UNTIMED)
+        return start;
+    return end > child ? end - child : 0;
+}
+
 /* Flags in `sp`. */
 #define BP_ENTRY_CLOSED 0x1u /* returned on another thread, which counted it */
 #define BP_ENTRY_SUSPENDED                                                                         \

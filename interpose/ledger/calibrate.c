@@ -66,11 +66,13 @@ static struct cost measure_counted(struct bp_thread *thread, struct bp_stub *stu
     void (*through)(void) = (void (*)(void))(bp_stubs_fast + (stub - bp_stubs) * BP_STUB_CODE_SIZE);
     struct bp_thread *self = bp_self;
     struct bp_edge *edge = bp_edge_get(thread, thread->root.node, stub);
-    if (!edge || !bp_light_begin(thread, edge))
+    if (!edge)
         return (struct cost){0, 0};
     const struct bp_node *node = (const struct bp_node *)edge->node;
     for (int i = 0; i < BATCHES; i++) {
         uint64_t calls = node->sampled, time = node->sampled_self;
+        if (!bp_light_begin(thread, edge)) /* again: the first sample may have been a long one */
+            break;
         bp_self = thread;
         uint64_t taken = run(through, COUNTED_CALLS);
         bp_self = self;
@@ -81,7 +83,9 @@ static struct cost measure_counted(struct bp_thread *thread, struct bp_stub *stu
         whole = smallest(whole, taken > time ? (taken - time) * 256 / COUNTED_CALLS : 0);
         bare = smallest(bare, run(nothing, COUNTED_CALLS) * 256 / COUNTED_CALLS);
     }
-    return (struct cost){(uint32_t)(sampled > bare && sampled < UINT32_MAX ? sampled - bare : 0),
+    if (sampled >= UINT32_MAX)
+        return (struct cost){0, 0};
+    return (struct cost){(uint32_t)(sampled > bare ? sampled - bare : 0),
                          (uint32_t)(whole > bare ? whole - bare : 0)};
 }
 

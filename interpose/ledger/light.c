@@ -27,6 +27,12 @@ static uint64_t ticks_of(uint64_t ns) {
     return bp_process.writer.header->ticks_per_s / 1000 * ns / 1000000;
 }
 
+/* Before the rate is known, in calibration, nothing is. */
+static int is_long(uint64_t duration) {
+    uint64_t least = ticks_of(LONG_NS);
+    return least && duration >= least;
+}
+
 static uint32_t draw(const struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     uint32_t x = local->light_random ? local->light_random : 0x9e3779b9u ^ (uint32_t)thread->start;
@@ -130,7 +136,7 @@ void bp_light_opened(struct bp_thread *thread, struct bp_edge *edge, struct bp_e
 void bp_light_sampled(struct bp_thread *thread, struct bp_edge *edge, uint64_t duration,
                       uint64_t self) {
     struct bp_node *node = (struct bp_node *)edge->node;
-    if (duration >= ticks_of(LONG_NS)) { /* it has its own time; others are not estimated by it */
+    if (is_long(duration)) { /* it has its own time; others are not estimated by it */
         turn_back(edge);
         return;
     }
@@ -149,7 +155,7 @@ void bp_light_missed(struct bp_thread *thread, struct bp_edge *edge) {
 }
 
 void bp_light_late(struct bp_edge *edge, uint64_t duration) {
-    if (duration >= ticks_of(LONG_NS))
+    if (is_long(duration))
         turn_back(edge);
 }
 

@@ -35,12 +35,9 @@ static inline int bp_light_is_untimed(const struct bp_entry *entry) {
     return entry->start == BP_ENTRY_UNTIMED;
 }
 
-/* When an open call began, for who adds up the time until `end`, when what is open in it began. Of
- * a counted one: what its callees took before that, so that none of it is its own. */
+/* As bp_entry_start. */
 static inline uint64_t bp_light_start(const struct bp_entry *entry, uint64_t end) {
-    if (!bp_light_is_untimed(entry))
-        return entry->start;
-    return end > entry->child ? end - entry->child : 0;
+    return bp_entry_start(__atomic_load_n(&entry->start, __ATOMIC_RELAXED), entry->child, end);
 }
 
 /* A call of the edge was opened in C: does it want to be looked at, or is it a sample? */

@@ -33,7 +33,7 @@ uint64_t bp_live_view_now(const struct bp_live_view *view) {
 }
 
 static uint64_t count_calls(const struct bp_node *node) {
-    uint64_t calls = node->aborted + (node->last != 0);
+    uint64_t calls = node->aborted + node->untimed + (node->last != 0);
     for (unsigned i = 1; i < BP_BUCKETS; i++)
         calls += node->histogram[i];
     return calls;
@@ -127,7 +127,7 @@ static uint64_t root_address(const struct bp_live_view *view, const struct bp_th
 
 static void add_found(const struct bp_entry *entry, uint32_t node, uint64_t earliest) {
     struct open_call *call = BP_APPEND(found.calls, found.count);
-    uint64_t start = entry->start;
+    uint64_t start = __atomic_load_n(&entry->start, __ATOMIC_RELAXED);
     call->start = start > earliest ? start : earliest; /* before fork, or in an earlier life */
     call->child = entry->child;
     call->node = node;
@@ -165,7 +165,8 @@ static void account_open(struct bp_live_thread *thread, const struct bp_live_vie
     thread->now = thread->ended;
     for (uint32_t i = 0; i < found.count; i++) {
         struct open_call *call = &found.calls[i];
-        uint64_t start = call->start < inner ? call->start : inner;
+        uint64_t start = bp_entry_start(call->start, call->child, inner);
+        start = start < inner ? start : inner;
         double ticks = (double)(inner - start) - (double)call->child;
         double s = !view->stopped && ticks > 0 ? ticks * view->tick_s : 0;
         inner = start;

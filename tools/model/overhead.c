@@ -90,7 +90,9 @@ static void add_warm(struct warm *warm, const struct bp_profile *profile,
     for (uint32_t i = 0; i < thread->node_count; i++) {
         const struct bp_node *node = &thread->nodes[i];
         struct bp_call_overhead cost = bp_model_measured_overhead(profile, node->func);
-        double ticks = i > 0 ? (double)bp_node_calls(node) * (cost.inside + cost.outside) : 0;
+        double timed = (double)(bp_node_calls(node) - node->untimed);
+        double ticks = i > 0 ? timed * (cost.inside + cost.outside) : 0;
+        ticks += (double)node->untimed * (profile->header.untimed / 256.0);
         *(is_python(profile, node->func) ? &warm->python : &warm->native) += ticks;
         warm->python += (double)node->passed * (profile->header.python_passed / 256.0);
     }

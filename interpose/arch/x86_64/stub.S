@@ -91,6 +91,9 @@ at_parent:
 	lea	bp_stub_return_counted(%rip), %rax
 	cmp	%rax, (%rsp)
 	je	above_us
+	lea	bp_stub_return_sampled(%rip), %rax
+	cmp	%rax, (%rsp)
+	je	above_us
 	jmp	bail
 	CFI_IN_ENTRY
 
