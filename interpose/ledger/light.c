@@ -165,7 +165,10 @@ void bp_light_aborted(struct bp_edge *edge) {
 
 void bp_light_tick(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = bp_thread_innermost(thread);
-    for (; entry != &thread->root && bp_light_is_untimed(entry);
-         entry = (struct bp_entry *)entry->parent)
+    for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
+        if (!bp_light_is_untimed(entry))
+            return;
+        now = bp_light_start(entry, now);
         __atomic_store_n(&entry->start, now, __ATOMIC_RELAXED);
+    }
 }
