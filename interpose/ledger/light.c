@@ -11,6 +11,7 @@
 
 /* Mean distance of samples. 64 leaves a quarter of a nanosecond of a timed call to each. */
 #define DISTANCE 64
+#define EAGER_DISTANCE 4
 /* Timed calls that a context is judged by. */
 #define JUDGED_SHIFT 11
 #define MOST_SHIFT 28
@@ -21,7 +22,7 @@
 /* Samples without a long one after which one long call is forgiven. */
 #define FORGIVEN 4096
 
-uint32_t bp_light_on;
+enum bp_light bp_light_on;
 
 static uint64_t ticks_of(uint64_t ns) {
     return bp_process.writer.header->ticks_per_s / 1000 * ns / 1000000;
@@ -41,7 +42,8 @@ static uint32_t draw(const struct bp_thread *thread) {
     x ^= x >> 17;
     x ^= x << 5;
     local->light_random = x;
-    return 1 + (uint32_t)((uint64_t)x * (2 * DISTANCE - 1) >> 32);
+    uint32_t distance = bp_light_on == BP_LIGHT_EAGER ? EAGER_DISTANCE : DISTANCE;
+    return 1 + (uint32_t)((uint64_t)x * (2 * distance - 1) >> 32);
 }
 
 static void set_left(struct bp_edge *edge, int32_t left) {
@@ -52,7 +54,8 @@ static void set_left(struct bp_edge *edge, int32_t left) {
 
 /* All calls are timed until so many have been judged. */
 static void time_all(struct bp_edge *edge) {
-    set_left(edge, INT32_MIN + (1 << (JUDGED_SHIFT + edge->patience)));
+    int shift = bp_light_on == BP_LIGHT_EAGER ? 0 : JUDGED_SHIFT + edge->patience;
+    set_left(edge, INT32_MIN + (1 << shift));
 }
 
 static void next_sample(const struct bp_thread *thread, struct bp_edge *edge) {
@@ -114,9 +117,10 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
     uint64_t calls = count_from(node, 0), time = node->total + node->inner;
     uint64_t longer = count_from(node, ticks_of(LONG_NS));
     uint64_t new_calls = calls - edge->calls, new_time = time - edge->time;
-    int is_short = new_calls >= 1u << (JUDGED_SHIFT - 1) && longer == edge->longer &&
-                   node->aborted == edge->aborted &&
-                   new_time / (new_calls | !new_calls) < ticks_of(SHORT_NS);
+    int is_short = bp_light_on == BP_LIGHT_EAGER;
+    is_short |= new_calls >= 1u << (JUDGED_SHIFT - 1) && longer == edge->longer &&
+                node->aborted == edge->aborted &&
+                new_time / (new_calls | !new_calls) < ticks_of(SHORT_NS);
     edge->calls = calls;
     edge->time = time;
     edge->longer = (uint32_t)longer;

@@ -120,7 +120,12 @@ struct bp_local {
 };
 
 /* Whether contexts may be timed by samples. */
-extern uint32_t bp_light_on __attribute__((visibility("hidden")));
+enum bp_light {
+    BP_LIGHT_OFF,
+    BP_LIGHT_ON,
+    BP_LIGHT_EAGER /* at once, whatever their calls take: for tests */
+};
+extern enum bp_light bp_light_on __attribute__((visibility("hidden")));
 
 /* Process-wide state shared by the ledger's files. */
 struct bp_process {

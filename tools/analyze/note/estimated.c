@@ -3,6 +3,7 @@
  * Calls that were counted and not timed, where their time matters.
  */
 #include "tools/analyze/note/note.h"
+#include "tools/base/page.h"
 #include "tools/base/text.h"
 
 /* Part of the time of all threads below which the error of an estimate is not worth a note. */
