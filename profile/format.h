@@ -30,7 +30,7 @@
  * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time; 9:
  * bp_header.cpus; 10: pauses: bp_header.wanted and what follows it, bp_thread.curtain and what
  * follows it, BP_FUNC_PAUSED, kind 25; 11: bp_node.untimed and what follows it, bp_header.untimed
- * and sampled_inside, bp_task_node.untimed */
+ * and what follows it, bp_task_node.untimed */
 #define BP_MINOR 11
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
@@ -145,10 +145,11 @@ struct bp_header {
     uint64_t paused_since_v;
     uint64_t paused_idle; /* ticks of them in which the tree had no busy thread */
     /* Own cost, in 1/256 ticks, of a call that is counted only (bp_node.untimed), all of it in the
-     * caller's time; and what is in the time of one that is timed among them. */
+     * caller's time; and as inside and outside, of one that is timed among them. */
     uint32_t untimed;
     uint32_t sampled_inside;
-    char reserved[384];
+    uint32_t sampled_outside;
+    char reserved[380];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -332,14 +333,17 @@ struct bp_node {
     uint64_t passed;
     uint64_t lines; /* ticks of `self` that counting lines took, and looking at imports */
     /* Calls that returned and were counted only; what they took is in the self time of where they
-     * were called from. Meanwhile some calls were timed for all of them: how many, their self
-     * time, and the sum of its squares. */
+     * were called from. Some calls among them were timed: how many; each with the mean distance of
+     * such calls at that time as its weight, the sum of weights, of their squares, and of self
+     * times and their squares, both times the weight. */
     uint64_t untimed;
     uint64_t sampled;
+    uint64_t sampled_weight;
+    uint64_t sampled_weight_squares;
     uint64_t sampled_self;
     uint64_t sampled_squares;
 };
-_Static_assert(sizeof(struct bp_node) == 888, "node");
+_Static_assert(sizeof(struct bp_node) == 904, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. Some
  * fields mean different things, by who opened the call and how far it is:
@@ -368,15 +372,16 @@ struct bp_entry {
 };
 _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
 
-/* `start` of a call that is counted only. What it took up to now is its caller's, but for `child`. */
+/* `start` of a call that is counted only. What it took up to now is its caller's, but for `child`.
+ */
 #define BP_ENTRY_UNTIMED UINT64_MAX
 
 /* A call of a context whose calls are counted only that is found to take so long: from then on they
  * are timed. */
 #define BP_LONGEST_UNTIMED_S 16e-6
 
-/* When an open call began, for who adds up the time until `end`, when what is open in it began. Of a
- * call that is counted only: so that its callees' time fits in, and nothing else. */
+/* When an open call began, for who adds up the time until `end`, when what is open in it began. Of
+ * a call that is counted only: so that its callees' time fits in, and nothing else. */
 static inline uint64_t bp_entry_start(uint64_t start, uint64_t child, uint64_t end) {
     if (start != BP_ENTRY_UNTIMED)
         return start;

@@ -9,8 +9,8 @@
  * estimate. Whoever needs its time from now on may give it a start; its return is then C's.
  *
  * `bp_edge.left` is what the stub counts down. Above 0 the call is counted only. At 0 it is a
- * sample: timed, with the edge as `source` of its entry, closed in C, which draws the next distance.
- * Below 0 every call is timed; once it has passed INT32_MIN the next call is judged here.
+ * sample: timed, with the edge as `source` of its entry, closed in C, which draws the next
+ * distance. Below 0 every call is timed; once it has passed INT32_MIN the next call is judged here.
  *
  * Built without vector registers and libc, as thread.c.
  */
@@ -43,9 +43,9 @@ static inline uint64_t bp_light_start(const struct bp_entry *entry, uint64_t end
 /* A call of the edge was opened in C: does it want to be looked at, or is it a sample? */
 void bp_light_opened(struct bp_thread *thread, struct bp_edge *edge, struct bp_entry *entry);
 
-/* A sample returned after `duration`, of which `self` was its own; or it was left. */
-void bp_light_sampled(struct bp_thread *thread, struct bp_edge *edge, uint64_t duration,
-                      uint64_t self);
+/* A sample returned at `now` after `duration`, of which `self` was its own; or it was left. */
+void bp_light_sampled(struct bp_thread *thread, struct bp_edge *edge, uint64_t now,
+                      uint64_t duration, uint64_t self);
 void bp_light_missed(struct bp_thread *thread, struct bp_edge *edge);
 
 /* A counted call that was given a start took so long since then. */
@@ -57,7 +57,7 @@ void bp_light_aborted(struct bp_edge *edge);
 /* A tick of the thread's timer: counted calls that are open have a start from now on. */
 void bp_light_tick(struct bp_thread *thread, uint64_t now);
 
-/* Makes the edge's calls counted ones at once, for calibration. */
-int bp_light_begin(struct bp_thread *thread, struct bp_edge *edge);
+/* Makes the edge's calls counted ones, with samples at this mean distance. 0 without memory. */
+int bp_light_begin(struct bp_thread *thread, struct bp_edge *edge, uint32_t distance);
 
 #endif

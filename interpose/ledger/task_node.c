@@ -83,9 +83,8 @@ static uint64_t sum_histogram(const struct bp_node *node) {
 /* Count the calls that ended, if there were any. Every call adds to one of the summed counters; one
  * of no duration at all to the bucket of the shortest. */
 static int count_calls(const struct bp_node *node, struct bp_task_seen *seen) {
-    uint64_t sum =
-        node->self + node->total + node->inner + node->aborted + node->histogram[bp_bucket(0)] +
-        node->untimed;
+    uint64_t sum = node->self + node->total + node->inner + node->aborted +
+                   node->histogram[bp_bucket(0)] + node->untimed;
     if (sum == seen->sum)
         return 0;
     seen->sum = sum;
@@ -166,9 +165,9 @@ int bp_task_snapshot(struct bp_thread *thread, int level, uint64_t now, int rang
         for (uint32_t i = 0; i < chunks[c]->count; i++) {
             uint32_t index = chunks[c]->first + i;
             if (has_changed(state, index, &nodes[i], look, state->based[level]))
-                state->base[level][c][i] = (struct bp_task_node){
-                    index, (uint32_t)state->memory->seen[index].calls, nodes[i].self,
-                    (uint32_t)nodes[i].untimed, 0};
+                state->base[level][c][i] =
+                    (struct bp_task_node){index, (uint32_t)state->memory->seen[index].calls,
+                                          nodes[i].self, (uint32_t)nodes[i].untimed, 0};
         }
     }
     state->based[level] = look;

@@ -384,8 +384,9 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
     }
     /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
     bp_process.calls_moved = 1;
-    uint64_t *calls = bp_light_is(entry) ? &node_of(entry)->untimed
-                                         : &node_of(entry)->histogram[bp_bucket(now - entry->start)];
+    uint64_t *calls = bp_light_is(entry)
+                          ? &node_of(entry)->untimed
+                          : &node_of(entry)->histogram[bp_bucket(now - entry->start)];
     if (counted)
         __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED);
     __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);
@@ -393,13 +394,13 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
 }
 
 /* A call with the entry of its edge, or a sample, returned. */
-static void count_light(struct bp_thread *thread, struct bp_entry *entry, uint64_t duration,
-                        uint64_t child) {
+static void count_light(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
+                        uint64_t duration, uint64_t child) {
     struct bp_edge *edge = bp_light_edge(entry);
     if (!bp_light_is(entry)) {
         entry->source = 0;
         count_returned(node_of(entry), duration);
-        bp_light_sampled(thread, edge, duration, duration > child ? duration - child : 0);
+        bp_light_sampled(thread, edge, now, duration, duration > child ? duration - child : 0);
         return;
     }
     node_of(entry)->untimed++;
@@ -435,7 +436,7 @@ static int leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
         tell_left(thread, entry, now, &result);
     uint64_t child = entry->child, duration = settle(thread, entry, now);
     if (bp_light_edge(entry))
-        count_light(thread, entry, duration, child);
+        count_light(thread, entry, now, duration, child);
     else if (counted)
         count_returned(node_of(entry), duration);
     bp_thread_uncover(thread, parent_of(entry));

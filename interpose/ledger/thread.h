@@ -67,7 +67,14 @@ struct bp_edge {
     uint32_t aborted;
     uint64_t calls;
     uint64_t time;
-    uint64_t reserved[6];
+    /* Of samples: their mean distance, how many there were since it was set, and all of them. */
+    uint32_t distance;
+    uint32_t since;
+    uint64_t samples;
+    uint64_t sum;
+    uint64_t squares;
+    uint64_t usual; /* mean duration at the last judgement */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(struct bp_edge) == 128, "edge: what the stub reads is one cache line");
 
@@ -100,7 +107,7 @@ struct bp_local {
     uint32_t map_size;
     uint32_t map_used;
     uint32_t spare_count;
-    uint32_t light_random; /* state of light.c's generator */
+    uint32_t light_random;  /* state of light.c's generator */
     struct bp_chunk *nodes; /* the chunk that new nodes go to */
     uint32_t entry_count;
     uint32_t key_set; /* the pthread key that ends this thread is armed */

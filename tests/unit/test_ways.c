@@ -51,8 +51,8 @@ struct job {
     int pieces; /* whether functions may pause */
     struct bp_node *nodes;
     unsigned count;
-    uint64_t in_calls; /* the root's `child` */
-    uint64_t open;     /* sum over what was open before each call */
+    uint64_t in_calls;   /* the root's `child` */
+    uint64_t open;       /* sum over what was open before each call */
     uint64_t open_nodes; /* of its contexts alone */
 };
 
@@ -141,7 +141,7 @@ static void count(const struct bp_entry *parent, struct bp_edge *edge) {
     const struct bp_node *from = (const struct bp_node *)parent->node;
     int timed = !edge->entry || edge->turned;
     if (((const struct bp_node *)edge->node)->parent == from->index && timed &&
-        !bp_light_begin(bp_self, edge))
+        !bp_light_begin(bp_self, edge, 4))
         abort();
     if (edge->left > 4)
         edge->left = (int32_t)other_chance(4) + 1;
@@ -395,6 +395,8 @@ static int is_same_counted(const struct bp_node *a, const struct bp_node *b) {
     struct bp_node copy = *b;
     copy.self = a->self;
     copy.sampled = a->sampled;
+    copy.sampled_weight = a->sampled_weight;
+    copy.sampled_weight_squares = a->sampled_weight_squares;
     copy.sampled_self = a->sampled_self;
     copy.sampled_squares = a->sampled_squares;
     if (!a->untimed && !a->aborted) /* what was left may have been counted only */

@@ -26,8 +26,8 @@ static void spread_untimed(struct bp_node *node, double tick_s) {
 }
 
 /* Adds durations that were sorted into buckets of another tick. */
-static void add_histogram(struct bp_call_times *times, const struct bp_node *recorded,
-                          double ratio, double tick_s) {
+static void add_histogram(struct bp_call_times *times, const struct bp_node *recorded, double ratio,
+                          double tick_s) {
     bool same = ratio > 0.99 && ratio < 1.01;
     struct bp_node copy = *recorded, *node = &copy;
     spread_untimed(node, tick_s);

@@ -155,13 +155,15 @@ static void add_costs(struct account *account) {
     double passed = bp_model_passed_overhead(account->process);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         double untimed = (double)nodes[i].untimed, calls = (double)account->calls[i] - untimed;
-        double counting = untimed * bp_model_untimed_overhead(account->process);
+        double counting =
+            bp_model_untimed_overhead(account->process, untimed, (double)nodes[i].sampled);
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
         account->cost[i] += calls * cost_of(account, i).inside;
         account->cost[i] += (double)nodes[i].passed * passed;
         account->cost[i] += (double)nodes[i].lines;
         account->cost[caller] += calls * cost_of(account, i).outside + counting;
-        account->by_calls += counting + calls * (cost_of(account, i).inside + cost_of(account, i).outside);
+        account->by_calls +=
+            counting + calls * (cost_of(account, i).inside + cost_of(account, i).outside);
         account->by_calls += (double)nodes[i].passed * passed;
     }
     for (uint32_t i = 0; i < account->source->sample_count; i++) {
@@ -320,8 +322,8 @@ static void add_nodes(struct account *account) {
         add_to_thread(account, i, self_s);
         struct bp_call_overhead measured =
             bp_model_measured_overhead(account->process->profile, account->source->nodes[i].func);
-        struct bp_node_times times = {measured.inside, account->moved[i],
-                                       account->recorded[i], account->total[i]};
+        struct bp_node_times times = {measured.inside, account->moved[i], account->recorded[i],
+                                      account->total[i]};
         if (i > 0)
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
                                  &times, tick_s);

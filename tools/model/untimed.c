@@ -8,8 +8,8 @@
 #include "tools/model/internal.h"
 
 static double mean_of(const struct bp_node *node) {
-    if (node->sampled)
-        return (double)node->sampled_self / (double)node->sampled;
+    if (node->sampled_weight)
+        return (double)node->sampled_self / (double)node->sampled_weight;
     uint64_t timed = bp_node_calls(node) - node->untimed - node->aborted;
     return timed ? (double)node->self / (double)timed : 0;
 }
@@ -21,17 +21,23 @@ double bp_model_untimed_mean(const struct bp_model_process *process, const struc
     return node->untimed ? fmax(mean_of(node) - inside, 0) : 0;
 }
 
-double bp_model_untimed_overhead(const struct bp_model_process *process) {
-    return process->profile->header.untimed / 256.0 * process->cold.native;
+/* Of samples what they cost more than other timed calls. */
+double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
+                                 double sampled) {
+    const struct bp_header *header = &process->profile->header;
+    double more = (double)header->sampled_outside - (double)header->outside;
+    double cost = untimed * header->untimed + sampled * fmax(more, 0);
+    return cost / 256.0 * process->cold.native;
 }
 
-/* Of one call, squared. */
+/* Of the mean, squared. */
 static double variance_of(const struct bp_node *node) {
-    double count = (double)node->sampled, mean = mean_of(node);
+    double mean = mean_of(node), weight = (double)node->sampled_weight;
     if (node->sampled < 2)
         return mean * mean;
-    double squares = (double)node->sampled_squares - count * mean * mean;
-    return fmax(squares, 0) / (count - 1);
+    double count = weight * weight / (double)node->sampled_weight_squares;
+    double squares = (double)node->sampled_squares / weight - mean * mean;
+    return fmax(squares, 0) / fmax(count - 1, 1);
 }
 
 /* The samples' error adds up by squares, that of the overhead in them as it is. */
@@ -44,6 +50,5 @@ void bp_model_add_untimed(struct bp_model *model, const struct bp_model_process 
     function->untimed += node->untimed;
     function->sampled += node->sampled;
     function->untimed_inside_s += untimed * process->profile->header.sampled_inside / 256.0;
-    function->untimed_variance +=
-        untimed * untimed * variance_of(node) / fmax((double)node->sampled, 1);
+    function->untimed_variance += untimed * untimed * variance_of(node);
 }

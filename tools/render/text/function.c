@@ -16,8 +16,7 @@ const char *bp_cell_self(const struct bp_page *page, const void *value, char tex
 
 const char *bp_cell_total(const struct bp_page *page, const void *value, char text[64]) {
     const struct bp_function *function = value;
-    return bp_page_bound(page, function->total_s, bp_function_total_error(function),
-                         text);
+    return bp_page_bound(page, function->total_s, bp_function_total_error(function), text);
 }
 
 const char *bp_cell_function_wall(const struct bp_page *page, const void *value, char text[64]) {
