@@ -12,7 +12,7 @@ static unsigned chance(void) {
 /* Rounds that depend on one another take the same time wherever they are; what comes after does not
  * begin before their end. */
 static void spend(enum short_function function, unsigned long rounds) {
-    unsigned long x = rounds;
+    unsigned long x = rounds *= SHORT_SCALE;
     short_sums[function].rounds += rounds;
     short_sums[function].calls++;
     for (unsigned long i = 0; i < rounds; i++)
