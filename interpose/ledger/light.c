@@ -14,7 +14,7 @@
 #define FIRST_DISTANCE 4
 #define MOST_DISTANCE 64
 /* Samples at one distance before it is set anew. */
-#define SAMPLES_SHIFT 7
+#define SAMPLES_SHIFT 5
 /* What a call takes beyond so many times the mean is mostly an interrupt: it is in the estimate and
  * its error, but no reason to time more calls. */
 #define OUTLIER 16
@@ -28,15 +28,15 @@
 #define SMALL_PART 100
 #define DOUBT_SHIFT 4
 /* Timed calls that a context is judged by. */
-#define JUDGED_SHIFT 11
-#define MOST_SHIFT 28
+#define JUDGED_SHIFT 10
+#define MOST_SHIFT 17
 /* Calls that take less on average are counted only. At 1 us two clock readings are 2 %. */
 #define SHORT_NS 1000
 /* A call that takes so long turns its context back: a few of them would be missed. It is
  * BP_LONGEST_UNTIMED_S. */
 #define LONG_NS 16000
 /* Samples without a long one after which one long call is forgiven. */
-#define FORGIVEN 4096
+#define FORGIVEN 1024
 
 enum bp_light bp_light_on;
 

@@ -33,7 +33,7 @@ uint64_t bp_live_view_now(const struct bp_live_view *view) {
 }
 
 static uint64_t count_calls(const struct bp_node *node) {
-    uint64_t calls = node->aborted + node->untimed + (node->last != 0);
+    uint64_t calls = node->aborted + (node->last != 0);
     for (unsigned i = 1; i < BP_BUCKETS; i++)
         calls += node->histogram[i];
     return calls;
@@ -59,20 +59,23 @@ static struct bp_live_node *put_node(struct bp_live_thread *thread, const struct
     return node;
 }
 
-/* A node whose self time is as it was has had no call that ended: its histogram is not read. */
+/* A node whose self time is as it was has had no call that ended, but for counted ones: its
+ * histogram is not read. */
 static void look_at_node(struct bp_live_thread *thread, const struct bp_live_view *view,
-                         const struct bp_node *source, uint32_t index) {
+                         const struct bp_node *source, uint32_t index, bool has_untimed) {
     struct bp_live_node *node = put_node(thread, view, source, index);
     uint64_t self = __atomic_load_n(&source->self, __ATOMIC_RELAXED);
-    if (node->function == BP_KEYS_NONE || self == node->self)
+    uint64_t untimed = has_untimed ? __atomic_load_n(&source->untimed, __ATOMIC_RELAXED) : 0;
+    if (node->function == BP_KEYS_NONE || (self == node->self && untimed == node->untimed))
         return;
     struct bp_live_function *function = &view->functions->rows[node->function];
-    uint64_t calls = index ? count_calls(source) : 0;
+    uint64_t calls = index ? count_calls(source) + untimed : 0;
     double s = (double)(int64_t)(self - node->self) * view->tick_s;
     function->self_s += s;
     function->calls += calls - node->calls;
     *account_of(&thread->ended, function) += s;
     node->self = self;
+    node->untimed = untimed;
     node->calls = calls;
 }
 
@@ -87,7 +90,7 @@ static void look_at_nodes(struct bp_live_thread *thread, const struct bp_live_vi
         for (uint32_t n = 0; items && n < count; n++)
             look_at_node(thread, view,
                          (const struct bp_node *)(items + (size_t)n * chunk->item_size),
-                         chunk->first + n);
+                         chunk->first + n, chunk->item_size > offsetof(struct bp_node, untimed));
     }
 }
 

@@ -32,8 +32,7 @@ int main(void) {
     PRINT("NODE_SPAN", offsetof(struct bp_node, span));
     PRINT("NODE_UNTIMED", offsetof(struct bp_node, untimed));
     PRINT("NODE_HISTOGRAM", offsetof(struct bp_node, histogram));
-    printf("#define ENTRY_UNTIMED -1\n");
-    _Static_assert(BP_ENTRY_UNTIMED == (uint64_t)-1, "ENTRY_UNTIMED");
+    PRINT("ENTRY_UNTIMED", BP_ENTRY_UNTIMED);
     PRINT("EDGE_PARENT", offsetof(struct bp_edge, parent));
     PRINT("EDGE_STUB", offsetof(struct bp_edge, stub));
     PRINT("EDGE_NODE", offsetof(struct bp_edge, node));
