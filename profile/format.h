@@ -29,8 +29,9 @@
  * that nothing else counted, gone with 6; 5: kind 22, bp_sample.direction; 6: kind 23,
  * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time; 9:
  * bp_header.cpus; 10: pauses: bp_header.wanted and what follows it, bp_thread.curtain and what
- * follows it, BP_FUNC_PAUSED, kind 25 */
-#define BP_MINOR 10
+ * follows it, BP_FUNC_PAUSED, kind 25; 11: bp_node.untimed and what follows it, bp_header.untimed
+ * and what follows it, bp_task_node.untimed */
+#define BP_MINOR 11
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -143,7 +144,12 @@ struct bp_header {
     uint64_t paused_v;     /* by which tree.v grew in them */
     uint64_t paused_since_v;
     uint64_t paused_idle; /* ticks of them in which the tree had no busy thread */
-    char reserved[392];
+    /* Own cost, in 1/256 ticks, of a call that is counted only (bp_node.untimed), all of it in the
+     * caller's time; and as inside and outside, of one that is timed among them. */
+    uint32_t untimed;
+    uint32_t sampled_inside;
+    uint32_t sampled_outside;
+    char reserved[380];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -307,7 +313,7 @@ static inline uint64_t bp_bucket_low(unsigned bucket) {
  * during which the function was open further out go to `inner` and not to `total`, so over all
  * nodes `total` is the time in which the function was open at least once. The number of calls is
  * the sum of the histogram, without bucket 0, which is no duration's and takes the place of `last`
- * before the first call, plus 1 if there is a `last`, plus `aborted`. */
+ * before the first call, plus 1 if there is a `last`, plus `aborted` and `untimed`. */
 struct bp_node {
     uint32_t parent; /* index among the thread's nodes; BP_NO_NODE for the root */
     uint32_t func;
@@ -326,8 +332,18 @@ struct bp_node {
      * what one costs. */
     uint64_t passed;
     uint64_t lines; /* ticks of `self` that counting lines took, and looking at imports */
+    /* Calls that returned and were counted only; what they took is in the self time of where they
+     * were called from. Some calls among them were timed: how many; each with the mean distance of
+     * such calls at that time as its weight, the sum of weights, of their squares, and of self
+     * times and their squares, both times the weight. */
+    uint64_t untimed;
+    uint64_t sampled;
+    uint64_t sampled_weight;
+    uint64_t sampled_weight_squares;
+    uint64_t sampled_self;
+    uint64_t sampled_squares;
 };
-_Static_assert(sizeof(struct bp_node) == 856, "node");
+_Static_assert(sizeof(struct bp_node) == 904, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. Some
  * fields mean different things, by who opened the call and how far it is:
@@ -337,7 +353,8 @@ _Static_assert(sizeof(struct bp_node) == 856, "node");
  *     rbx      –          the caller's rbx, which      0; 1: goes on after a pause, so that the
  *                         holds this entry's address   call is not counted; 2: reported
  *     child    next free  ticks in ended calls made from here; once SUSPENDED, the call's duration
- *     source   0          0, or the kind of the stub while the call's end is to be reported
+ *     source   0          0, or the kind of the stub while the call's end is to be reported; the
+ *                         bp_edge of a call that is counted only or timed for others
  *     sp       –          where the return address     a place on the stack that is popped before
  *                         was; low bits are flags      the call ends; low bits are flags
  *
@@ -354,6 +371,22 @@ struct bp_entry {
     uint64_t sp;
 };
 _Static_assert(sizeof(struct bp_entry) == 64, "entry: one cache line");
+
+/* `start` of a call that is counted only. What it took up to now is its caller's, but for `child`.
+ */
+#define BP_ENTRY_UNTIMED UINT64_MAX
+
+/* A call of a context whose calls are counted only that is found to take so long: from then on they
+ * are timed. */
+#define BP_LONGEST_UNTIMED_S 16e-6
+
+/* When an open call began, for who adds up the time until `end`, when what is open in it began. Of
+ * a call that is counted only: so that its callees' time fits in, and nothing else. */
+static inline uint64_t bp_entry_start(uint64_t start, uint64_t child, uint64_t end) {
+    if (start != BP_ENTRY_UNTIMED)
+        return start;
+    return end > child ? end - child : 0;
+}
 
 /* Flags in `sp`. */
 #define BP_ENTRY_CLOSED 0x1u /* returned on another thread, which counted it */

@@ -75,8 +75,10 @@ struct bp_task_node {
     uint32_t node;
     uint32_t calls;
     uint64_t self;
+    uint32_t untimed; /* of the calls: counted only; 0 before format 1.11 */
+    uint32_t reserved;
 };
-_Static_assert(sizeof(struct bp_task_node) == 16, "task node");
+_Static_assert(sizeof(struct bp_task_node) == 24, "task node");
 
 /* Tasks that came after the first BP_TASKS_KEPT, by function, name and flags. */
 struct bp_task_fold {

@@ -21,7 +21,7 @@ struct bp_read_error {
 
 /* A call that was open when the file was read or the target died. */
 struct bp_profile_call {
-    uint64_t start;
+    uint64_t start; /* or BP_ENTRY_UNTIMED */
     uint64_t child;
     uint32_t node;
     uint32_t flags; /* BP_ENTRY_INHERITED */
@@ -111,7 +111,7 @@ const char *bp_profile_variable(const struct bp_profile *profile, const char *na
 const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *profile,
                                                      uint32_t slot);
 
-/* The sum of a node's histogram and its aborted calls. */
+/* The sum of a node's histogram, its aborted calls and those that were counted only. */
 uint64_t bp_node_calls(const struct bp_node *node);
 
 #endif

@@ -38,6 +38,8 @@ static size_t least_size(uint32_t kind) {
         return offsetof(struct bp_thread, paused_seen);
     if (kind == BP_TRANSFERS || kind == BP_ASKED)
         return offsetof(struct bp_transfer, call_time);
+    if (kind == BP_TASK_NODES)
+        return offsetof(struct bp_task_node, untimed);
     return kind < BP_KINDS ? bp_item_sizes[kind] : 0;
 }
 

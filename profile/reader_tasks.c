@@ -73,10 +73,11 @@ static void add_open(struct growth *growth, struct bp_task *task) {
     uint64_t end = task->end;
     for (uint32_t i = 0; i < thread->open_count; i++) {
         const struct bp_profile_call *call = &thread->open[i];
-        uint64_t whole = end > call->start ? end - call->start : 0;
+        uint64_t start = bp_entry_start(call->start, call->child, end);
+        uint64_t whole = end > start ? end - start : 0;
         if (call->node < thread->node_count)
             growth->self[call->node] += whole > call->child ? whole - call->child : 0;
-        end = call->start;
+        end = start;
         if (task->func != BP_NO_FUNC && call->node == task->node && call->start >= task->start &&
             call->start <= task->end) {
             task->start = call->start; /* what came between the two was the profiler */
@@ -105,7 +106,11 @@ static void append(struct growth *growth, struct bp_task *task, const struct bp_
     for (uint32_t i = 0; i < thread->node_count; i++) {
         struct bp_task_node grown = {.node = i, .self = growth->self[i]};
         grown.calls = (uint32_t)bp_node_calls(&thread->nodes[i]);
-        grown.calls -= i < base_count ? base[i].calls : 0;
+        grown.untimed = (uint32_t)thread->nodes[i].untimed;
+        if (i < base_count) {
+            grown.calls -= base[i].calls;
+            grown.untimed -= base[i].untimed;
+        }
         uint64_t before = i < base_count ? base[i].self : 0;
         grown.self -= before < grown.self ? before : grown.self;
         if (!grown.calls && !grown.self && i != innermost)

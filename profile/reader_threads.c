@@ -11,7 +11,7 @@
 #include "profile/reader_internal.h"
 
 uint64_t bp_node_calls(const struct bp_node *node) {
-    uint64_t calls = node->aborted;
+    uint64_t calls = node->aborted + node->untimed;
     for (unsigned i = 0; i < BP_BUCKETS; i++)
         calls += node->histogram[i];
     return calls;
@@ -277,7 +277,8 @@ static int find_latest(struct bp_reader *reader) {
         see(profile, thread->info.start);
         see(profile, thread->info.end);
         for (uint32_t k = 0; k < thread->open_count; k++)
-            see(profile, thread->open[k].start + thread->open[k].child);
+            if (thread->open[k].start != BP_ENTRY_UNTIMED)
+                see(profile, thread->open[k].start + thread->open[k].child);
     }
     for (uint32_t i = 0; i < reader->chunk_count; i++) {
         struct bp_reader_chunk *chunk = &reader->chunks[i];
@@ -289,7 +290,8 @@ static int find_latest(struct bp_reader *reader) {
         for (uint32_t k = 0; k < chunk->present; k++) {
             struct bp_entry entry;
             memcpy(&entry, chunk->entries + (size_t)k * chunk->head.item_size, sizeof(entry));
-            see(profile, entry.start);
+            if (entry.start != BP_ENTRY_UNTIMED)
+                see(profile, entry.start);
         }
     }
     return 0;

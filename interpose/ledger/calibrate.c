@@ -6,13 +6,15 @@
  */
 #include "interpose/ledger/calibrate.h"
 
-#include "interpose/ledger/thread.h"
+#include "interpose/ledger/light.h"
 #include "profile/clock.h"
 
 /* 40 us in all; four times as many calls gave the same figures within a tick. */
 #define BATCHES 7
 #define FAST_CALLS 128
 #define SLOW_CALLS 32
+#define SAMPLED_CALLS 256
+#define SAMPLED_DISTANCE 8
 
 static void nothing(void) {
     __asm__ volatile("");
@@ -56,6 +58,60 @@ static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const
     if (whole > within)
         cost.outside = (uint32_t)((whole - within) * 256 / calls);
     return cost;
+}
+
+/* A call that is only counted: what it costs. */
+static uint32_t measure_counted(struct bp_thread *thread, struct bp_edge *edge,
+                                void (*through)(void)) {
+    uint64_t bare = UINT64_MAX, whole = UINT64_MAX;
+    struct bp_thread *self = bp_self;
+    for (int i = 0; i < BATCHES; i++) {
+        edge->left = INT32_MAX;
+        bp_self = thread;
+        whole = smallest(whole, run(through, FAST_CALLS));
+        bp_self = self;
+        bare = smallest(bare, run(nothing, FAST_CALLS));
+    }
+    return whole > bare ? (uint32_t)((whole - bare) * 256 / FAST_CALLS) : 0;
+}
+
+/* What a sample costs, among calls that are only counted. */
+static struct cost measure_sampled(struct bp_thread *thread, struct bp_edge *edge,
+                                   void (*through)(void), uint32_t counted) {
+    uint64_t bare = UINT64_MAX, within = UINT64_MAX, outside = UINT64_MAX; /* 1/256 ticks a call */
+    const struct bp_node *node = (const struct bp_node *)edge->node;
+    struct bp_thread *self = bp_self;
+    for (int i = 0; i < BATCHES; i++) {
+        uint64_t calls = node->sampled, time = node->sampled_self;
+        if (!bp_light_begin(thread, edge, SAMPLED_DISTANCE))
+            return (struct cost){0, 0};
+        bp_self = thread;
+        uint64_t whole = run(through, SAMPLED_CALLS) * 256;
+        bp_self = self;
+        bare = smallest(bare, run(nothing, SAMPLED_CALLS) * 256 / SAMPLED_CALLS);
+        calls = node->sampled - calls;
+        time = (node->sampled_self - time) / SAMPLED_DISTANCE * 256;
+        uint64_t others = (SAMPLED_CALLS - calls) * (bare + counted) + time;
+        if (!calls)
+            continue;
+        within = smallest(within, time / calls);
+        outside = smallest(outside, whole > others ? (whole - others) / calls : 0);
+    }
+    if (within == UINT64_MAX)
+        return (struct cost){0, 0};
+    return (struct cost){within > bare ? (uint32_t)(within - bare) : 0, (uint32_t)outside};
+}
+
+static void measure_adaptive(struct bp_thread *thread, struct bp_stub *stub) {
+    struct bp_header *header = bp_process.writer.header;
+    void (*through)(void) = (void (*)(void))(bp_stubs_fast + (stub - bp_stubs) * BP_STUB_CODE_SIZE);
+    struct bp_edge *edge = bp_edge_get(thread, thread->root.node, stub);
+    if (!edge || !bp_light_begin(thread, edge, SAMPLED_DISTANCE))
+        return;
+    header->untimed = measure_counted(thread, edge, through);
+    struct cost sampled = measure_sampled(thread, edge, through, header->untimed);
+    header->sampled_inside = sampled.inside;
+    header->sampled_outside = sampled.outside;
 }
 
 /* Less than this without a CPU is not worth asking for. */
@@ -102,6 +158,7 @@ void bp_calibrate(void) {
         struct bp_stub *stubs = &bp_stubs[BP_STUBS - BP_CALIBRATION_STUBS];
         stubs[0] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 1, BP_STUB_CALL};
         stubs[1] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 2, BP_STUB_WAIT};
+        stubs[2] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 3, BP_STUB_CALL};
         struct cost slow = measure(thread, &stubs[1], bp_stubs_slow, SLOW_CALLS);
         struct cost fast = bp_process.clock == BP_CLOCK_TSC
                                ? measure(thread, &stubs[0], bp_stubs_fast, FAST_CALLS)
@@ -110,6 +167,8 @@ void bp_calibrate(void) {
         header->outside = fast.outside;
         header->slow_inside = slow.inside;
         header->slow_outside = slow.outside;
+        if (bp_light_on && bp_process.clock == BP_CLOCK_TSC)
+            measure_adaptive(thread, &stubs[2]);
         bp_thread_scratch_free(thread);
     }
     bp_signals_restore(mask);

@@ -10,31 +10,13 @@
 #include "interpose/ledger/thread.h"
 #include "profile/clock.h"
 
-static inline struct bp_edge *bp_fast_edge(const struct bp_thread *thread, uint64_t parent,
-                                           const struct bp_stub *stub) {
-    struct bp_local *local = (struct bp_local *)thread->local;
-    uint64_t offset = (parent * BP_EDGE_FACTOR >> BP_EDGE_SHIFT) + 2 * (uint64_t)stub;
-    return &local->edges[offset / sizeof(struct bp_edge) & (BP_EDGES - 1)];
-}
-
-static inline int bp_fast_is(const struct bp_edge *edge, uint64_t parent,
-                             const struct bp_stub *stub) {
-    return edge->parent == parent && edge->stub == (uint64_t)stub;
-}
-
-/* The node of the call; 0: nobody has looked it up lately. The node is taken before the key: a
- * handler may replace both. */
+/* The node of the call; 0: nobody has looked it up lately. */
 static inline uint64_t bp_fast_node(const struct bp_thread *thread, uint64_t parent,
                                     const struct bp_stub *stub) {
-    const struct bp_edge *edge = bp_fast_edge(thread, parent, stub);
-    uint64_t node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(bp_fast_is(edge, parent, stub), 1))
-        return node;
-    edge = bp_edge_neighbour(edge);
-    node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return bp_fast_is(edge, parent, stub) ? node : 0;
+    struct bp_edge *const *edges = ((const struct bp_local *)thread->local)->edges;
+    const struct bp_edge *edge =
+        __atomic_load_n(&edges[bp_edge_place(parent, (uint64_t)stub)], __ATOMIC_RELAXED);
+    return edge && edge->parent == parent && edge->stub == (uint64_t)stub ? edge->node : 0;
 }
 
 /* bp_bucket() of less than 2^48 ticks: the exponent of a double and the first bit after the point.

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "interpose/ledger/light.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "profile/clock.h"
@@ -82,7 +83,10 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
         e->child = 0;
-        e->source = 0; /* its library's records are the parent's */
+        if (bp_light_edge(e) && !bp_light_is(e))
+            bp_light_missed(thread, bp_light_edge(e));
+        if (!bp_light_is(e))
+            e->source = 0; /* its library's records are the parent's */
         e->parent = behind_alias(thread, e->parent);
     }
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);

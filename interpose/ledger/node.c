@@ -12,41 +12,48 @@
 /* Contexts kept apart per thread: 13 MB of file. Beyond it calls are folded by function. */
 #define NODE_LIMIT 16384
 #define FIRST_NODES 4      /* one page; each later chunk is twice as large */
-#define LARGEST_NODES 1248 /* 1 MB */
-
-static uint32_t edge_slot(uint64_t parent, const struct bp_stub *stub) {
-    uint64_t hash = parent * BP_EDGE_FACTOR >> BP_EDGE_SHIFT;
-    uint64_t offset = hash + 2 * (uint64_t)stub;
-    return (uint32_t)(offset / sizeof(struct bp_edge)) & (BP_EDGES - 1);
-}
+#define LARGEST_NODES 1159 /* 1 MB */
+#define SPARE_EDGES 32     /* one page */
 
 static uint32_t map_slot(uint64_t parent, uint64_t stub, uint32_t size) {
     uint64_t hash = bp_mix(parent, stub << 20);
     return (uint32_t)(hash >> 32) & (size - 1);
 }
 
-/* The slot that holds the edge, or the free one where it belongs. */
-static struct bp_edge *map_find(struct bp_edge *map, uint32_t size, uint64_t parent,
-                                uint64_t stub) {
+/* The place that has the edge, or the free one where it belongs. */
+static struct bp_edge **map_find(struct bp_edge **map, uint32_t size, uint64_t parent,
+                                 uint64_t stub) {
     uint32_t slot = map_slot(parent, stub, size);
-    while (map[slot].parent && (map[slot].parent != parent || map[slot].stub != stub))
+    while (map[slot] && (map[slot]->parent != parent || map[slot]->stub != stub))
         slot = (slot + 1) & (size - 1);
     return &map[slot];
 }
 
+/* The map before this one stays: its edges may be looked for by what a handler interrupted. All of
+ * them together are as large as the last one. */
 static int map_grow(struct bp_local *local) {
     uint32_t size = local->map_size ? 2 * local->map_size : 256;
-    struct bp_edge *map = bp_pages_new(size * sizeof *map);
+    struct bp_edge **map = bp_pages_new(size * sizeof *map);
     if (!map)
         return 0;
     for (uint32_t i = 0; i < local->map_size; i++)
-        if (local->map[i].parent)
-            *map_find(map, size, local->map[i].parent, local->map[i].stub) = local->map[i];
-    if (local->map)
-        bp_pages_free(local->map, local->map_size * sizeof *map);
+        if (local->map[i])
+            *map_find(map, size, local->map[i]->parent, local->map[i]->stub) = local->map[i];
+    local->map_size = 0; /* a map is never taken for one of another's size */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     local->map = map;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     local->map_size = size;
     return 1;
+}
+
+static struct bp_edge *new_edge(struct bp_local *local) {
+    if (!local->spare_count) {
+        local->spare = bp_pages_new(SPARE_EDGES * sizeof *local->spare);
+        local->spare_count = local->spare ? SPARE_EDGES : 0;
+    }
+    local->spare_count -= local->spare != NULL;
+    return local->spare ? local->spare++ : NULL;
 }
 
 static struct bp_chunk *node_chunk(struct bp_thread *thread, struct bp_local *local) {
@@ -125,45 +132,53 @@ static struct bp_node *node_make(struct bp_thread *thread, struct bp_local *loca
     return bp_node_new(thread, parent->index, stub->func);
 }
 
-static struct bp_edge *map_edge(struct bp_thread *thread, struct bp_local *local, uint64_t parent,
-                                struct bp_stub *stub) {
-    struct bp_edge made = {.parent = parent, .stub = (uint64_t)stub};
-    struct bp_edge *edge =
-        local->map ? map_find(local->map, local->map_size, parent, made.stub) : NULL;
-    if (edge && edge->parent)
-        return edge;
-    made.node = (uint64_t)node_make(thread, local, (struct bp_node *)parent, stub);
-    if (!made.node || (local->map_used >= local->map_size / 2 && !map_grow(local)))
+static struct bp_edge *make_edge(struct bp_thread *thread, struct bp_local *local, uint64_t parent,
+                                 struct bp_stub *stub) {
+    struct bp_node *node = node_make(thread, local, (struct bp_node *)parent, stub);
+    if (!node || (local->map_used >= local->map_size / 2 && !map_grow(local)))
         return NULL;
-    edge = map_find(local->map, local->map_size, parent, made.stub);
-    *edge = made;
+    struct bp_edge *edge = new_edge(local);
+    if (!edge)
+        return NULL;
+    *edge = (struct bp_edge){.parent = parent,
+                             .stub = (uint64_t)stub,
+                             .node = (uint64_t)node,
+                             .open = (uint64_t)&local->open[node->func],
+                             .left = BP_EDGE_TIMED};
+    *map_find(local->map, local->map_size, parent, (uint64_t)stub) = edge;
     local->map_used++;
     return edge;
 }
 
-/* A handler may replace the edge between any two loads: take the node before the key. */
-static uint64_t cached_node(const struct bp_edge *edge, uint64_t parent, uint64_t stub) {
-    uint64_t node = __atomic_load_n(&edge->node, __ATOMIC_RELAXED);
+/* Read without blocking signals: a handler adds edges and may put another map in the place of this
+ * one, which stays. */
+static struct bp_edge *known_edge(const struct bp_local *local, uint64_t parent, uint64_t stub) {
+    uint32_t size = __atomic_load_n(&local->map_size, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return edge->parent == parent && edge->stub == stub ? node : 0;
+    struct bp_edge **map = __atomic_load_n(&local->map, __ATOMIC_RELAXED);
+    return size && map ? *map_find(map, size, parent, stub) : NULL;
+}
+
+struct bp_edge *bp_edge_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    struct bp_edge **place = &local->edges[bp_edge_place(parent, (uint64_t)stub)];
+    struct bp_edge *edge = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (edge && edge->parent == parent && edge->stub == (uint64_t)stub)
+        return edge;
+    edge = known_edge(local, parent, (uint64_t)stub);
+    if (!edge) {
+        uint64_t mask = bp_signals_block();
+        edge = known_edge(local, parent, (uint64_t)stub);
+        if (!edge)
+            edge = make_edge(thread, local, parent, stub);
+        bp_signals_restore(mask);
+    }
+    if (edge)
+        __atomic_store_n(place, edge, __ATOMIC_RELAXED);
+    return edge;
 }
 
 struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {
-    struct bp_local *local = (struct bp_local *)thread->local;
-    struct bp_edge *cached = &local->edges[edge_slot(parent, stub)];
-    uint64_t node = cached_node(cached, parent, (uint64_t)stub);
-    if (!node)
-        node = cached_node(bp_edge_neighbour(cached), parent, (uint64_t)stub);
-    if (node)
-        return (struct bp_node *)node;
-    uint64_t mask = bp_signals_block();
-    struct bp_edge *edge = map_edge(thread, local, parent, stub);
-    if (edge) {
-        if (cached->parent)
-            *bp_edge_neighbour(cached) = *cached;
-        *cached = *edge;
-        node = edge->node;
-    }
-    bp_signals_restore(mask);
-    return (struct bp_node *)node;
+    const struct bp_edge *edge = bp_edge_get(thread, parent, stub);
+    return edge ? (struct bp_node *)edge->node : NULL;
 }

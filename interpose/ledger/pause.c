@@ -6,6 +6,7 @@
  */
 #include "interpose/ledger/pause.h"
 
+#include "interpose/ledger/light.h"
 #include "profile/clock.h"
 #include "profile/tree.h"
 
@@ -188,7 +189,7 @@ static void take_out(struct bp_thread *thread, uint64_t ticks) {
         return;
     for (struct bp_entry *e = bp_thread_innermost(thread); e != &thread->root;
          e = (struct bp_entry *)e->parent)
-        e->start += ticks;
+        e->start += bp_light_is_untimed(e) ? 0 : ticks;
     thread->root.child += ticks;
     node->self += ticks;
     node->total += ticks;
@@ -196,8 +197,11 @@ static void take_out(struct bp_thread *thread, uint64_t ticks) {
 
 /* The last instant that the thread's entries know of. */
 static uint64_t last_trace(const struct bp_thread *thread) {
-    const struct bp_entry *innermost = bp_thread_innermost(thread);
-    return innermost->start + innermost->child;
+    const struct bp_entry *entry = bp_thread_innermost(thread);
+    uint64_t child = entry->child;
+    for (; bp_light_is_untimed(entry); child += entry->child)
+        entry = (const struct bp_entry *)entry->parent;
+    return entry->start + child;
 }
 
 /* What the thread missed of pauses that are over. What it did meanwhile, before it took notice, is

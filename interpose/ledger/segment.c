@@ -269,5 +269,7 @@ void bp_thread_scratch_free(struct bp_thread *thread) {
     struct bp_local *local = (struct bp_local *)thread->local;
     if (local->map)
         bp_pages_free(local->map, local->map_size * sizeof *local->map);
+    if (local->spare) /* of its few edges */
+        bp_pages_free((void *)((uint64_t)local->spare & ~UINT64_C(4095)), 4096);
     bp_pages_free(thread, sizeof(struct scratch));
 }

@@ -10,6 +10,8 @@
  */
 #include "interpose/ledger/task.h"
 
+#include "interpose/ledger/light.h"
+
 static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;
 }
@@ -81,12 +83,12 @@ static uint64_t sum_histogram(const struct bp_node *node) {
 /* Count the calls that ended, if there were any. Every call adds to one of the summed counters; one
  * of no duration at all to the bucket of the shortest. */
 static int count_calls(const struct bp_node *node, struct bp_task_seen *seen) {
-    uint64_t sum =
-        node->self + node->total + node->inner + node->aborted + node->histogram[bp_bucket(0)];
+    uint64_t sum = node->self + node->total + node->inner + node->aborted +
+                   node->histogram[bp_bucket(0)] + node->untimed;
     if (sum == seen->sum)
         return 0;
     seen->sum = sum;
-    seen->calls = node->aborted + (node->last != 0) + sum_histogram(node);
+    seen->calls = node->aborted + node->untimed + (node->last != 0) + sum_histogram(node);
     return 1;
 }
 
@@ -140,11 +142,12 @@ static void add_open(const struct bp_thread *thread, int level, uint64_t now, in
     for (uint64_t end = now;; entry = (const struct bp_entry *)entry->parent) {
         const struct bp_node *node = (const struct bp_node *)entry->node;
         struct bp_task_node *base = base_of(state_of(thread), level, node->index, chunks, count);
-        uint64_t whole = end > entry->start ? end - entry->start : 0;
+        uint64_t start = bp_light_start(entry, end);
+        uint64_t whole = end > start ? end - start : 0;
         uint64_t own = whole > entry->child ? whole - entry->child : 0;
         if (base)
             base->self += sign > 0 ? own : -own;
-        end = entry->start;
+        end = start;
         if (entry == last || entry == &thread->root)
             return;
     }
@@ -162,8 +165,9 @@ int bp_task_snapshot(struct bp_thread *thread, int level, uint64_t now, int rang
         for (uint32_t i = 0; i < chunks[c]->count; i++) {
             uint32_t index = chunks[c]->first + i;
             if (has_changed(state, index, &nodes[i], look, state->based[level]))
-                state->base[level][c][i] = (struct bp_task_node){
-                    index, (uint32_t)state->memory->seen[index].calls, nodes[i].self};
+                state->base[level][c][i] =
+                    (struct bp_task_node){index, (uint32_t)state->memory->seen[index].calls,
+                                          nodes[i].self, (uint32_t)nodes[i].untimed, 0};
         }
     }
     state->based[level] = look;
@@ -183,8 +187,10 @@ static void add_up(struct bp_task_sums *sums, uint32_t func, const struct bp_tas
 static void grow(struct bp_task_memory *memory, struct bp_task_sums *sums,
                  const struct bp_node *node, struct bp_task_node *base) {
     uint32_t calls = (uint32_t)memory->seen[node->index].calls;
-    struct bp_task_node grown = {node->index, calls - base->calls, node->self - base->self};
-    *base = (struct bp_task_node){node->index, calls, node->self};
+    uint32_t untimed = (uint32_t)node->untimed;
+    struct bp_task_node grown = {node->index, calls - base->calls, node->self - base->self,
+                                 untimed - base->untimed, 0};
+    *base = (struct bp_task_node){node->index, calls, node->self, untimed, 0};
     if (!grown.self && !grown.calls)
         return;
     memory->grown[sums->count++] = grown;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interpose/ledger/light.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/timer.h"
 #include "profile/clock.h"
@@ -93,6 +94,10 @@ static struct bp_entry *entry_take(struct bp_thread *thread) {
     return entry;
 }
 
+struct bp_entry *bp_thread_take(struct bp_thread *thread) {
+    return entry_take(thread);
+}
+
 static void count_returned(struct bp_node *node, uint64_t duration) {
     /* The stub trusts that nothing longer than min + span reaches its histogram. */
     uint64_t capped = duration >> 48 ? (UINT64_C(1) << 48) - 1 : duration;
@@ -112,11 +117,18 @@ static struct bp_node *node_of(const struct bp_entry *entry) {
     return (struct bp_node *)entry->node;
 }
 
+/* The duration of a call until now; of one that is only counted what is known of it. */
+static uint64_t duration_of(const struct bp_entry *entry, uint64_t now) {
+    if (bp_light_is_untimed(entry))
+        return entry->child;
+    return now > entry->start ? now - entry->start : 0;
+}
+
 /* Move the entry's time to its node and its parent. Its duration so far. */
 static uint64_t settle(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
     struct bp_node *node = node_of(entry);
     uint32_t *open = &local_of(thread)->open[node->func];
-    uint64_t duration = now > entry->start ? now - entry->start : 0;
+    uint64_t duration = duration_of(entry, now);
     *open -= *open > 0;
     *(*open ? &node->inner : &node->total) += duration;
     node->self += duration > entry->child ? duration - entry->child : 0;
@@ -132,7 +144,8 @@ void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry) {
     if (entry != &thread->root && entry != &thread->alias && entry->sp & BP_ENTRY_INHERITED) {
         local_of(thread)->inherited = entry;
         thread->alias = *entry;
-        thread->alias.ret = 0; /* the guest does not take it for its own */
+        thread->alias.ret = 0;    /* the guest does not take it for its own */
+        thread->alias.source = 0; /* nor light.c */
         entry = &thread->alias;
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -147,24 +160,53 @@ static void tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t
     bp_guests[BP_STUB_SOURCE_OF(kind) - 1].leave(thread, entry, BP_STUB_TAG(kind), now, result);
 }
 
+/* The entry of an edge is free again. */
+static void release(struct bp_entry *entry) {
+    struct bp_edge *edge = bp_light_edge(entry);
+    entry->child = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&edge->busy, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether the call's end is to be reported to a guest. */
+static int is_told(const struct bp_entry *entry) {
+    return entry->source && !bp_light_edge(entry);
+}
+
+/* A call with the entry of its edge, or a sample, was left. `gone`: its stub does not return. */
+static void leave_light(struct bp_thread *thread, struct bp_entry *entry, int gone) {
+    struct bp_edge *edge = bp_light_edge(entry);
+    if (bp_light_is(entry)) {
+        bp_light_aborted(edge);
+        if (gone)
+            release(entry);
+    } else if (edge) {
+        entry->source = 0;
+        bp_light_missed(thread, edge);
+    }
+}
+
 /* The innermost call was left without returning. Its stub may yet return, if its frame was only
  * moved: then it was no loss, and it is its entry's last use. */
 static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = current_of(thread);
     /* Before the next one is uncovered, which may take over the alias. */
     struct bp_entry *own = entry == &thread->alias ? local_of(thread)->inherited : entry;
-    if (entry->source)
+    if (is_told(entry))
         tell_left(thread, entry, now, NULL);
     uint64_t duration = settle(thread, entry, now);
     if (!(entry->sp & BP_ENTRY_INHERITED))
         node_of(entry)->aborted++;
     bp_thread_uncover(thread, parent_of(entry));
-    if (gone && !bp_process.copies_stacks) {
-        entry_give(thread, own);
-    } else {
+    gone = gone && !bp_process.copies_stacks;
+    if (!gone) {
         own->child = duration;
         own->sp |= BP_ENTRY_SUSPENDED;
     }
+    if (bp_light_edge(own))
+        leave_light(thread, own, gone);
+    else if (gone)
+        entry_give(thread, own);
 }
 
 void bp_thread_abandon(struct bp_thread *thread, uint64_t now) {
@@ -187,7 +229,7 @@ static void drop(struct bp_thread *thread, uint64_t now) {
 /* A tail call from a hooked function to another: the slot holds the return address of a stub. */
 static int is_tail_call(const struct bp_entry *entry, uint64_t sp) {
     const char *ret = *(const char *const *)sp;
-    return entry->sp == sp && (ret == bp_stub_return_fast || ret == bp_stub_return_slow);
+    return entry->sp == sp && bp_arch_is_stub_return((uint64_t)ret);
 }
 
 /* The entry that a call made at `sp` is nested in. Calls whose frames are gone are closed. */
@@ -225,14 +267,16 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     struct bp_entry *parent = current_of(thread);
     if (sp && (parent->sp <= sp || parent->sp & BP_ENTRY_CLOSED))
         parent = settle_at(thread, sp, clock_now());
-    struct bp_node *node = bp_node_get(thread, parent->node, stub);
-    struct bp_entry *entry = node ? entry_take(thread) : NULL;
+    struct bp_edge *edge = bp_edge_get(thread, parent->node, stub);
+    struct bp_entry *entry = edge ? entry_take(thread) : NULL;
     if (!entry)
         return NULL;
+    struct bp_node *node = (struct bp_node *)edge->node;
     entry->parent = (uint64_t)parent;
     entry->node = (uint64_t)node;
     entry->child = 0;
     entry->sp = sp ? sp : (parent->sp & ~FLAGS) - 8;
+    bp_light_opened(thread, edge, entry);
     entry->start = clock_now();
     local_of(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
@@ -304,7 +348,7 @@ void bp_thread_report(struct bp_entry *entry, uint32_t kind) {
 /* The innermost call ends, counted neither as returned nor, unless it was aborted, at all. */
 static void guest_close(struct bp_thread *thread, struct bp_entry *entry, int aborted,
                         uint64_t now) {
-    if (entry->source)
+    if (is_told(entry))
         tell_left(thread, entry, now, NULL);
     settle(thread, entry, now);
     node_of(entry)->aborted += (uint64_t)aborted;
@@ -340,11 +384,29 @@ static int leave_elsewhere(struct bp_thread *thread, struct bp_entry *entry, uin
     }
     /* Opened by another thread, whose coroutine moved here: that thread owns the entry. */
     bp_process.calls_moved = 1;
+    uint64_t *calls = bp_light_is(entry)
+                          ? &node_of(entry)->untimed
+                          : &node_of(entry)->histogram[bp_bucket(now - entry->start)];
     if (counted)
-        __atomic_fetch_add(&node_of(entry)->histogram[bp_bucket(now - entry->start)], 1,
-                           __ATOMIC_RELAXED);
+        __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED);
     __atomic_fetch_or(&entry->sp, BP_ENTRY_CLOSED, __ATOMIC_RELAXED);
     return 0;
+}
+
+/* A call with the entry of its edge, or a sample, returned. */
+static void count_light(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
+                        uint64_t duration, uint64_t child) {
+    struct bp_edge *edge = bp_light_edge(entry);
+    if (!bp_light_is(entry)) {
+        entry->source = 0;
+        count_returned(node_of(entry), duration);
+        bp_light_sampled(thread, edge, now, duration, duration > child ? duration - child : 0);
+        return;
+    }
+    node_of(entry)->untimed++;
+    entry->child = 0; /* the stub gives it back */
+    if (!bp_light_is_untimed(entry))
+        bp_light_late(edge, duration);
 }
 
 /* As bp_thread_leave; not `counted`: a call that was only resumed. */
@@ -355,21 +417,27 @@ static int leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
     if (entry->sp & BP_ENTRY_SUSPENDED) {
         if (!(entry->sp & BP_ENTRY_INHERITED)) {
             node_of(entry)->aborted--;
-            if (counted)
+            if (bp_light_is(entry))
+                node_of(entry)->untimed++;
+            else if (counted)
                 count_returned(node_of(entry), entry->child);
         }
+        entry->child = 0;
         return 1;
     }
     if (entry->sp & BP_ENTRY_INHERITED) {
         leave_inherited(thread, entry, now);
+        entry->child = 0;
         return 1;
     }
     if (current_of(thread) != entry && !leave_elsewhere(thread, entry, now, counted))
         return 0;
-    if (entry->source)
+    if (is_told(entry))
         tell_left(thread, entry, now, &result);
-    uint64_t duration = settle(thread, entry, now);
-    if (counted)
+    uint64_t child = entry->child, duration = settle(thread, entry, now);
+    if (bp_light_edge(entry))
+        count_light(thread, entry, now, duration, child);
+    else if (counted)
         count_returned(node_of(entry), duration);
     bp_thread_uncover(thread, parent_of(entry));
     return 1;

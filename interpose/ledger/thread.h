@@ -18,7 +18,7 @@
 
 /* 16,384 functions are promised; the rest is for waits and I/O. */
 #define BP_STUBS 20480
-#define BP_CALIBRATION_STUBS 2 /* the last ones */
+#define BP_CALIBRATION_STUBS 3 /* the last ones */
 
 /* Functions that a ledger can tell apart. */
 #define BP_FUNCTIONS 65536
@@ -45,25 +45,50 @@ struct bp_stub {
     uint32_t func; /* index in the profile */
     uint32_t kind; /* enum bp_stub_kind, source and tag */
 };
-_Static_assert(sizeof(struct bp_stub) == 16, "stub.S adds twice the address to find an edge");
+_Static_assert(sizeof(struct bp_stub) == 16, "stub");
 
-/* (node, function) -> node of the call. The stub looks in a direct-mapped table of these; one that
- * lost its place is kept in its neighbour's, on the same cache line, for those who look there. */
+/* (node, function) -> node of the call. An edge is made once and never moves; what finds it may
+ * change at any instruction (a handler's call), the edge itself does not. */
 struct bp_edge {
     uint64_t parent;
     uint64_t stub;
     uint64_t node;
-    uint64_t unused;
+    uint64_t entry; /* of its calls that are not timed (light.h); 0: all of them are */
+    uint64_t open;  /* address of the function's bp_local.open */
+    int32_t left;   /* calls until the next one that light.c wants to see */
+    int8_t busy;    /* -1: the entry is free */
+    /* light.c's: */
+    uint8_t turned;   /* all calls are timed again */
+    uint8_t patience; /* how often that was */
+    uint8_t unused;
+    uint32_t good; /* samples since then */
+    /* Of the node, when it was last judged. */
+    uint32_t longer;
+    uint32_t aborted;
+    uint64_t calls;
+    uint64_t time;
+    /* Of samples: their mean distance, how many there were since it was set, and all of them. */
+    uint32_t distance;
+    uint32_t since;
+    uint64_t samples;
+    uint64_t sum;
+    uint64_t squares;
+    uint64_t usual; /* mean duration at the last judgement */
+    uint64_t reserved;
 };
-_Static_assert(sizeof(struct bp_edge) == 32, "edge");
+_Static_assert(sizeof(struct bp_edge) == 128, "edge: what the stub reads is one cache line");
 
-static inline struct bp_edge *bp_edge_neighbour(const struct bp_edge *edge) {
-    return (struct bp_edge *)((uint64_t)edge ^ sizeof *edge);
-}
+#define BP_EDGE_TIMED INT32_MIN /* of `left`: the next call is seen in C (light.c) */
 
-#define BP_EDGES 4096
+/* The stub looks in a direct-mapped table of their addresses. */
+#define BP_EDGES 16384
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
+
+static inline uint32_t bp_edge_place(uint64_t parent, uint64_t stub) {
+    uint64_t offset = (parent * BP_EDGE_FACTOR >> BP_EDGE_SHIFT) + stub;
+    return (uint32_t)(offset / sizeof(uint64_t)) & (BP_EDGES - 1);
+}
 
 struct bp_cuda_thread;
 struct bp_py_line_thread;
@@ -75,11 +100,14 @@ struct bp_task_state;
  * no edge is found and no function open, so that stubs take the slow way, which looks whose process
  * it is. Thus that costs nothing on the path of a known call. */
 struct bp_local {
-    struct bp_edge edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
-    uint32_t open[BP_FUNCTIONS];    /* by function: its calls that are open */
-    struct bp_edge *map;            /* all edges, open addressing */
+    struct bp_edge *edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
+    uint32_t open[BP_FUNCTIONS];     /* by function: its calls that are open */
+    struct bp_edge **map;            /* all edges, open addressing */
+    struct bp_edge *spare;           /* the next one to be made */
     uint32_t map_size;
     uint32_t map_used;
+    uint32_t spare_count;
+    uint32_t light_random;  /* state of light.c's generator */
     struct bp_chunk *nodes; /* the chunk that new nodes go to */
     uint32_t entry_count;
     uint32_t key_set; /* the pthread key that ends this thread is armed */
@@ -100,6 +128,14 @@ struct bp_local {
     struct bp_py_line_thread *lines; /* python/line */
     struct bp_cuda_thread *cuda;     /* cuda */
 };
+
+/* Whether contexts may be timed by samples. */
+enum bp_light {
+    BP_LIGHT_OFF,
+    BP_LIGHT_ON,
+    BP_LIGHT_EAGER /* at once, whatever their calls take: for tests */
+};
+extern enum bp_light bp_light_on __attribute__((visibility("hidden")));
 
 /* Process-wide state shared by the ledger's files. */
 struct bp_process {
@@ -165,6 +201,9 @@ void bp_thread_ran_before(struct bp_thread *thread);
 uint64_t bp_thread_queued_ns(void);
 uint64_t bp_ticks_to_ns(uint64_t ticks); /* by the first estimate of the rate */
 
+/* An entry for good: it never comes back to the free list. */
+struct bp_entry *bp_thread_take(struct bp_thread *thread);
+
 /* Called by stubs: open a call; NULL: do not record it. */
 struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *registers);
 
@@ -224,6 +263,7 @@ struct bp_thread *bp_thread_scratch(void);
 void bp_thread_scratch_free(struct bp_thread *thread);
 
 /* node.c: the context of a call of `stub` from the node `parent`. NULL without memory. */
+struct bp_edge *bp_edge_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
 struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
 struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func);
 

@@ -190,6 +190,12 @@ static int is_attached(void) {
     return word && strcmp(word, "attached") == 0;
 }
 
+static enum bp_light how_to_time(const char *exact) {
+    if (!exact)
+        return BP_LIGHT_ON;
+    return *exact == '0' ? BP_LIGHT_EAGER : BP_LIGHT_OFF;
+}
+
 static void start(char **environment, char **given) {
     uint64_t now;
     struct bp_config config = read_config(environment);
@@ -227,6 +233,7 @@ static void start(char **environment, char **given) {
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();
+    bp_light_on = how_to_time(bp_variable_get(BATTPROF_EXACT));
     bp_calibrate();
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);

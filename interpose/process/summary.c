@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose/base/log.h"
+#include "interpose/ledger/light.h"
 #include "interpose/ledger/thread.h"
 #include "interpose/process/process.h"
 #include "profile/clock.h"
@@ -67,7 +68,7 @@ static void add_nodes(struct sums *sums, struct bp_chunk *chunk) {
         if (nodes[i].func >= sums->function_count)
             continue;
         uint64_t *calls = &sums->functions[nodes[i].func].calls;
-        *calls += nodes[i].last != 0;
+        *calls += nodes[i].untimed + (nodes[i].last != 0);
         for (unsigned b = 1; b < BP_BUCKETS; b++)
             *calls += nodes[i].histogram[b];
     }
@@ -83,12 +84,13 @@ static void add_open(struct sums *sums, struct bp_thread *thread, uint64_t end) 
         return;
     for (struct bp_entry *entry = bp_thread_innermost(thread);;
          entry = (struct bp_entry *)entry->parent) {
-        uint64_t spent = inner > entry->start ? inner - entry->start : 0;
+        uint64_t start = bp_light_start(entry, inner);
+        uint64_t spent = inner > start ? inner - start : 0;
         add_self(sums, ((struct bp_node *)entry->node)->func,
                  spent > entry->child ? spent - entry->child : 0);
         if (entry == &thread->root)
             return;
-        inner = entry->start;
+        inner = start;
     }
 }
 

@@ -7,6 +7,7 @@
  */
 #include <sys/prctl.h>
 
+#include "interpose/ledger/light.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/sample/action.h"
 #include "interpose/sample/sampler.h"
@@ -151,6 +152,8 @@ void bp_handler_take(int number, siginfo_t *info, void *context) {
         return;
     }
     uint64_t begin = bp_clock_now(bp_process.clock);
+    if (live)
+        bp_light_tick(thread, begin);
     struct bp_sample_stack *stack = live ? bp_stack_enter(thread) : NULL;
     bp_sampler_count(&bp_sampling.record->taken);
     __atomic_store_n(&bp_sampling.record->latest, begin, __ATOMIC_RELAXED);

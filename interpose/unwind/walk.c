@@ -27,10 +27,6 @@ int bp_walk_is_ours(uint64_t pc) {
     return pc >= state.low && pc < state.high;
 }
 
-static int is_stub_return(uint64_t pc) {
-    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow;
-}
-
 static struct bp_place *add(struct bp_walk *walk, uint16_t kind, uint64_t address, uint16_t flags) {
     struct bp_place *place = &walk->places[walk->count++];
     *place = (struct bp_place){.address = address, .kind = kind, .flags = flags};
@@ -220,7 +216,7 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
         }
         if (!exact && was_borrowed(walk, &registers))
             continue;
-        int stub = !exact && is_stub_return(registers.r[BP_REG_RA]);
+        int stub = !exact && bp_arch_is_stub_return(registers.r[BP_REG_RA]);
         if (!(stub ? leave_stub(walk, &registers) : step_out(walk, &registers, &exact))) {
             walk->truncation = BP_TRUNCATED_WALK;
             return;

@@ -8,7 +8,8 @@ BUILD has tests/bench/bench_calls, the program for both. A round asks a bare pro
 library and the two-rdtsc wrapper for a slice of 0.3 ms; processes are started anew in each
 generation. Costs are above the bare call of the same round; ratios are taken within a round, too,
 and the figures are medians over all rounds. The library OLD runs twice: OLD / OLD shows the spread
-of two equal subjects, the least difference that means anything. On a busy machine put
+of two equal subjects, the least difference that means anything. NEW runs twice, too: as it is,
+where the bench's short functions are timed by samples, and with BATTPROF_EXACT. On a busy machine put
 `chrt -f 50` before it."""
 import os
 import random
@@ -18,6 +19,7 @@ import tempfile
 
 import measure
 
+NAMES = ("wrapper", "old", "again", "new", "new exact")
 SHAPES = (("one 1", 1, "1 function"), ("many 1", 64, "64 functions"), ("nested 1", 3, "depth 3"))
 
 
@@ -27,18 +29,21 @@ def subject(name, build, library, scratch):
     if library:
         directory = tempfile.mkdtemp(dir=scratch)
         extra = {"LD_PRELOAD": library, "BATTPROF_DIR": directory, "BATTPROF_QUIET": "1"}
+        if name.endswith("exact"):
+            extra["BATTPROF_EXACT"] = "1"
     return measure.Subject(name, [os.path.join(folder, "bench_calls")], extra, 1 << 24)
 
 
 def show(title, rounds):
-    cost = {name: measure.above(rounds, name) for name in ("wrapper", "old", "again", "new")}
+    cost = {name: measure.above(rounds, name) for name in NAMES}
     middle = {name: measure.spread(values)[1] for name, values in cost.items()}
-    low, ratio, high = measure.spread(measure.ratios(cost["new"], cost["old"]))
-    hand = {n: measure.spread(measure.ratios(cost[n], cost["wrapper"]))[1] for n in ("old", "new")}
+    low, ratio, high = measure.spread(measure.ratios(cost["new exact"], cost["old"]))
+    hand = {n: measure.spread(measure.ratios(cost[n], cost["wrapper"]))[1]
+            for n in ("old", "new exact", "new")}
     equal = measure.spread(measure.ratios(cost["again"], cost["old"]))[1]
-    print(f"{title:<14}{middle['wrapper']:>9.2f}{middle['old']:>9.2f}{middle['new']:>9.2f}"
+    print(f"{title:<14}{middle['wrapper']:>9.2f}{middle['old']:>9.2f}{middle['new exact']:>9.2f}{middle['new']:>9.2f}"
           f"{ratio:>10.3f}  [{low:.3f} {high:.3f}]{equal:>10.3f}"
-          f"{hand['old']:>9.2f}{hand['new']:>7.2f}")
+          f"{hand['old']:>9.2f}{hand['new exact']:>9.2f}{hand['new']:>9.2f}")
 
 
 def processor():
@@ -52,7 +57,7 @@ def processor():
 
 def main(build, old, new, generations="12", rounds="40"):
     libraries = {"bare": None, "wrapper": os.path.join(build, "tests/bench/libbenchwrapper.so"),
-                 "old": old, "again": old, "new": new}
+                 "old": old, "again": old, "new": new, "new exact": new}
     libraries = {name: path and os.path.abspath(path) for name, path in libraries.items()}
     with tempfile.TemporaryDirectory() as scratch:
         def start():  # in random order: which process comes first must not matter
@@ -62,8 +67,8 @@ def main(build, old, new, generations="12", rounds="40"):
                                      int(generations), int(rounds))
     print(processor())
     print("ns per call above the bare call, medians")
-    print(f"{'':<14}{'wrapper':>9}{'old':>9}{'new':>9}{'new/old':>10}  {'quartiles':<13}"
-          f"{'old/old':>12}{'old/wr':>9}{'new/wr':>7}")
+    print(f"{'':<14}{'wrapper':>9}{'old':>9}{'exact':>9}{'new':>9}{'exact/old':>10}  "
+          f"{'quartiles':<13}{'old/old':>12}{'old/wr':>9}{'exact/wr':>9}{'new/wr':>9}")
     for what, _, title in SHAPES:
         show(title, samples[what])
 

@@ -5,7 +5,7 @@
 #
 # Generates COUNT random signatures, builds library and caller in four ways, runs each bare and
 # under LIBBATTPROF ("-": bare both times, which tests the harness) and compares output and exit
-# status.
+# status; then again where calls are only counted.
 # CC may be several words ("ccache gcc"). With BATTPROF=path of the command in the environment the
 # call counts are compared too.
 # TORTURE_JOBS: compilers at a time (2). TORTURE_VARIANTS: some of "lazy now noplt nopie" (all).
@@ -108,14 +108,14 @@ run_profiled() {
         run profiled
     else
         run profiled LD_PRELOAD="$lib" BATTPROF_HOOK='libtorture*' \
-            BATTPROF_DIR="$build/$variant/profiled"
+            BATTPROF_DIR="$build/$variant/profiled" ${how:+"BATTPROF_EXACT=$how"}
     fi
 }
 
 compare() {
     dir=$build/$variant
-    bare=0 profiled=0
-    run bare || bare=$?
+    profiled=0
+    rm -rf "$dir/profiled"
     run_profiled || profiled=$?
     [ $bare -eq 0 ] ||
         complain "exit status $bare without the profiler: $(grep -m1 FAIL "$dir/bare.out")"
@@ -136,10 +136,14 @@ compare() {
             complain "$tool report --json $dir/profiled: exit status $?"
         fi
     fi
-    echo "$variant: $(tail -n 1 "$dir/profiled.out")"
+    echo "$variant${how:+, counted}: $(tail -n 1 "$dir/profiled.out")"
 }
 
 for variant in $variants; do
-    compare
+    dir=$build/$variant bare=0
+    run bare || bare=$?
+    for how in '' 0; do
+        compare
+    done
 done
 exit $failed

@@ -19,7 +19,8 @@
 #include "tests/unit/test.h"
 
 /* What walk.c takes from the rest of the library. */
-const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_call_as_return[1];
+const char bp_stub_return_fast[1], bp_stub_return_slow[1], bp_stub_return_counted[1];
+const char bp_stub_return_sampled[1], bp_call_as_return[1];
 
 static struct bp_walk walk;
 static void *theirs[BP_WALK_DEPTH];

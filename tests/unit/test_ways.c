@@ -8,6 +8,10 @@
  *
  * Times too, to the tick: the kernel makes rdtsc trap (PR_SET_TSC), and the handler answers with a
  * clock of the thread that only the random program moves.
+ *
+ * The stub also counts calls without timing them (light.h). Then every call must still be counted
+ * where it belongs, what is open must be the same, no tick may be lost or be there twice, and
+ * contexts whose calls were all timed must have the same times.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,7 +23,7 @@
 
 #include "interpose/hook/source.h"
 #include "interpose/ledger/fast.h"
-#include "interpose/ledger/thread.h"
+#include "interpose/ledger/light.h"
 #include "tests/unit/naive.h"
 #include "tests/unit/test.h"
 
@@ -38,6 +42,7 @@ struct way {
     void (*piece)(unsigned function, uint64_t place); /* a call goes on and pauses again */
     void (*unwound)(uint64_t place);
     uint64_t (*open)(uint64_t sum); /* mixes what is open into a sum */
+    int counted;                    /* without a time */
 };
 
 struct job {
@@ -46,8 +51,9 @@ struct job {
     int pieces; /* whether functions may pause */
     struct bp_node *nodes;
     unsigned count;
-    uint64_t in_calls; /* the root's `child` */
-    uint64_t open;     /* sum over what was open before each call */
+    uint64_t in_calls;   /* the root's `child` */
+    uint64_t open;       /* sum over what was open before each call */
+    uint64_t open_nodes; /* of its contexts alone */
 };
 
 static uint64_t seed = 1; /* of the random programs; argv[1] */
@@ -124,6 +130,34 @@ static void call_slow_stub(unsigned function, uint64_t place) {
     ((void (*)(void))(bp_stubs_slow + function * BP_STUB_CODE_SIZE))();
 }
 
+/* Chance of its own: that of the random program must be the same in all ways. */
+static uint64_t other_chance(uint64_t below) {
+    static __thread uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (state >> 33) % below;
+}
+
+static void count(const struct bp_entry *parent, struct bp_edge *edge) {
+    const struct bp_node *from = (const struct bp_node *)parent->node;
+    int timed = !edge->entry || edge->turned;
+    if (((const struct bp_node *)edge->node)->parent == from->index && timed &&
+        !bp_light_begin(bp_self, edge, 4))
+        abort();
+    if (edge->left > 4)
+        edge->left = (int32_t)other_chance(4) + 1;
+}
+
+/* Every context that may be is timed by samples from its first call on, and again each time that
+ * it was turned back. */
+static void call_counted(unsigned function, uint64_t place) {
+    const struct bp_entry *parent = bp_thread_innermost(bp_self);
+    if (parent->sp > place) /* else it was left */
+        count(parent, bp_edge_get(bp_self, parent->node, &bp_stubs[function]));
+    if (other_chance(20) == 0)
+        bp_light_tick(bp_self, play.ticks);
+    call_fast_stub(function, place);
+}
+
 static void run_source(struct bp_entry *entry) {
     body();
     bp_thread_close(entry, 0);
@@ -188,6 +222,7 @@ static uint64_t open_naive(uint64_t sum) {
     for (unsigned i = play.naive->open; i; i--) {
         const struct naive_call *at = &play.naive->calls[i];
         sum = mix(sum, at->node, at->start, at->child);
+        play.job->open_nodes = mix(play.job->open_nodes, at->node, 0, 0);
     }
     return sum;
 }
@@ -196,15 +231,20 @@ static uint64_t open_entries(uint64_t sum) {
     const struct bp_entry *at = (const struct bp_entry *)bp_self->current;
     for (; at != &bp_self->root; at = (const struct bp_entry *)at->parent)
         sum = mix(sum, ((const struct bp_node *)at->node)->index, at->start, at->child);
+    for (at = bp_thread_innermost(bp_self); at != &bp_self->root;
+         at = (const struct bp_entry *)at->parent)
+        play.job->open_nodes =
+            mix(play.job->open_nodes, ((const struct bp_node *)at->node)->index, 0, 0);
     return sum;
 }
 
 static const struct way ways[] = {
-    {"naive.h", call_naive, piece_naive, unwound_naive, open_naive},
-    {"thread.c, of a source", call_source, piece_source, bp_thread_unwound, open_entries},
-    {"fast.h", call_inline, piece_inline, bp_thread_unwound, open_entries},
-    {"thread.c, below the stub", call_slow_stub, NULL, bp_thread_unwound, open_entries},
-    {"the stub", call_fast_stub, NULL, bp_thread_unwound, open_entries},
+    {"naive.h", call_naive, piece_naive, unwound_naive, open_naive, 0},
+    {"thread.c, of a source", call_source, piece_source, bp_thread_unwound, open_entries, 0},
+    {"fast.h", call_inline, piece_inline, bp_thread_unwound, open_entries, 0},
+    {"thread.c, below the stub", call_slow_stub, NULL, bp_thread_unwound, open_entries, 0},
+    {"the stub", call_fast_stub, NULL, bp_thread_unwound, open_entries, 0},
+    {"the stub, counting", call_counted, NULL, bp_thread_unwound, open_entries, 1},
 };
 
 static void answer_clock(int number, siginfo_t *info, void *context) {
@@ -343,7 +383,50 @@ static int is_same(const struct bp_node *a, const struct bp_node *b) {
     return 0;
 }
 
+static uint64_t calls_of(const struct bp_node *node) {
+    uint64_t calls = node->untimed;
+    for (unsigned i = 1; i < BP_BUCKETS; i++)
+        calls += node->histogram[i];
+    return calls;
+}
+
+/* `self` has what counted calls took that were made from there. */
+static int is_same_counted(const struct bp_node *a, const struct bp_node *b) {
+    struct bp_node copy = *b;
+    copy.self = a->self;
+    copy.sampled = a->sampled;
+    copy.sampled_weight = a->sampled_weight;
+    copy.sampled_weight_squares = a->sampled_weight_squares;
+    copy.sampled_self = a->sampled_self;
+    copy.sampled_squares = a->sampled_squares;
+    if (!a->untimed && !a->aborted) /* what was left may have been counted only */
+        return is_same(a, &copy);
+    return a->func == b->func && a->parent == b->parent && a->aborted == b->aborted &&
+           calls_of(a) == calls_of(b);
+}
+
+/* No tick is lost or counted twice, and little but samples was timed. */
+static void compare_counted(const struct job *job, const struct job *want) {
+    uint64_t self = 0, untimed = 0, calls = 0;
+    unsigned different = 0;
+    CHECK_EQUAL(job->count, want->count);
+    CHECK_EQUAL(job->open_nodes, want->open_nodes);
+    for (unsigned i = 0; i < job->count && i < want->count; i++) {
+        different += !is_same_counted(&job->nodes[i], &want->nodes[i]);
+        self += i ? job->nodes[i].self : 0;
+        untimed += job->nodes[i].untimed;
+        calls += i ? calls_of(&job->nodes[i]) : 0;
+    }
+    CHECK_EQUAL(different, 0);
+    CHECK_EQUAL(self, job->in_calls);
+    CHECK(untimed > calls / 10);
+}
+
 static void compare(const struct job *job, const struct job *want) {
+    if (job->way->counted) {
+        compare_counted(job, want);
+        return;
+    }
     CHECK_EQUAL(job->count, want->count);
     CHECK_EQUAL(job->in_calls, want->in_calls);
     CHECK_EQUAL(job->open, want->open);

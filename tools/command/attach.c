@@ -68,6 +68,9 @@ static const struct bp_option options[] = {
      bp_option_number, SETTING(run.rate)},
     {"no-sampling", 0, NULL, "turn sampling off; only intercepted functions are reported",
      bp_option_flag, SETTING(run.no_sampling)},
+    {"exact", 0, NULL,
+     "time every call, also of functions that are shorter than it takes to time them",
+     bp_option_flag, SETTING(run.exact)},
     {"brief", 0, NULL, "the report in 20 lines at most", bp_option_flag, SETTING(run.brief)},
     {"quiet", 'q', NULL, "print nothing but errors", bp_option_flag, SETTING(run.quiet)},
 };

@@ -62,6 +62,9 @@ static const struct bp_option options[] = {
      bp_option_number, SETTING(rate)},
     {"no-sampling", 0, NULL, "turn sampling off; only intercepted functions are reported",
      bp_option_flag, SETTING(no_sampling)},
+    {"exact", 0, NULL,
+     "time every call, also of functions that are shorter than it takes to time them",
+     bp_option_flag, SETTING(exact)},
     {"device", 0, "DEVICE",
      "give the target a simulated GPU: sim:t4, sim:p100 or sim:l4; the program must use a dynamic "
      "libcudart",

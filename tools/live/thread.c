@@ -60,20 +60,23 @@ static struct bp_live_node *put_node(struct bp_live_thread *thread, const struct
     return node;
 }
 
-/* A node whose self time is as it was has had no call that ended: its histogram is not read. */
+/* A node whose self time is as it was has had no call that ended, but for counted ones: its
+ * histogram is not read. */
 static void look_at_node(struct bp_live_thread *thread, const struct bp_live_view *view,
-                         const struct bp_node *source, uint32_t index) {
+                         const struct bp_node *source, uint32_t index, bool has_untimed) {
     struct bp_live_node *node = put_node(thread, view, source, index);
     uint64_t self = __atomic_load_n(&source->self, __ATOMIC_RELAXED);
-    if (node->function == BP_KEYS_NONE || self == node->self)
+    uint64_t untimed = has_untimed ? __atomic_load_n(&source->untimed, __ATOMIC_RELAXED) : 0;
+    if (node->function == BP_KEYS_NONE || (self == node->self && untimed == node->untimed))
         return;
     struct bp_live_function *function = &view->functions->rows[node->function];
-    uint64_t calls = index ? count_calls(source) : 0;
+    uint64_t calls = index ? count_calls(source) + untimed : 0;
     double s = (double)(int64_t)(self - node->self) * view->tick_s;
     function->self_s += s;
     function->calls += calls - node->calls;
     *account_of(&thread->ended, function) += s;
     node->self = self;
+    node->untimed = untimed;
     node->calls = calls;
 }
 
@@ -88,7 +91,7 @@ static void look_at_nodes(struct bp_live_thread *thread, const struct bp_live_vi
         for (uint32_t n = 0; items && n < count; n++)
             look_at_node(thread, view,
                          (const struct bp_node *)(items + (size_t)n * chunk->item_size),
-                         chunk->first + n);
+                         chunk->first + n, chunk->item_size > offsetof(struct bp_node, untimed));
     }
 }
 
@@ -128,7 +131,7 @@ static uint64_t root_address(const struct bp_live_view *view, const struct bp_th
 
 static void add_found(const struct bp_entry *entry, uint32_t node, uint64_t earliest) {
     struct open_call *call = BP_APPEND(found.calls, found.count);
-    uint64_t start = entry->start;
+    uint64_t start = __atomic_load_n(&entry->start, __ATOMIC_RELAXED);
     call->start = start > earliest ? start : earliest; /* before fork, or in an earlier life */
     call->child = entry->child;
     call->node = node;
@@ -192,7 +195,8 @@ static void account_open(struct bp_live_thread *thread, const struct bp_live_vie
     thread->now.waiting_s += view->stopped ? 0 : (double)found.paused * view->tick_s;
     for (uint32_t i = 0; i < found.count; i++) {
         struct open_call *call = &found.calls[i];
-        uint64_t start = call->start < inner ? call->start : inner;
+        uint64_t start = bp_entry_start(call->start, call->child, inner);
+        start = start < inner ? start : inner;
         double ticks = (double)(inner - start) - (double)call->child;
         double s = !view->stopped && ticks > 0 ? ticks * view->tick_s : 0;
         inner = start;

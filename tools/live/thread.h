@@ -19,6 +19,7 @@ struct bp_live_call {
 /* A calling context as it was last seen. */
 struct bp_live_node {
     uint64_t self; /* ticks */
+    uint64_t untimed;
     uint64_t calls;
     uint32_t function; /* row */
     uint32_t parent;

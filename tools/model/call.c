@@ -9,9 +9,28 @@
 
 #include "tools/model/internal.h"
 
+/* Calls that were only counted are as long as the timed ones, but for long ones: after the first of
+ * those all calls are timed. */
+static void spread_untimed(struct bp_node *node, double tick_s) {
+    unsigned end = bp_bucket((uint64_t)(BP_LONGEST_UNTIMED_S / tick_s));
+    uint64_t timed = 0, seen = 0, given = 0;
+    for (unsigned i = 0; i < end; i++)
+        timed += node->histogram[i];
+    for (unsigned i = 0; i < end && node->untimed; i++) {
+        seen += node->histogram[i];
+        double part = timed ? (double)seen / (double)timed : i + 1 == end;
+        uint64_t until = seen == timed ? node->untimed : (uint64_t)(part * (double)node->untimed);
+        node->histogram[i] += until - given;
+        given = until;
+    }
+}
+
 /* Adds durations that were sorted into buckets of another tick. */
-static void add_histogram(struct bp_call_times *times, const struct bp_node *node, double ratio) {
+static void add_histogram(struct bp_call_times *times, const struct bp_node *recorded, double ratio,
+                          double tick_s) {
     bool same = ratio > 0.99 && ratio < 1.01;
+    struct bp_node copy = *recorded, *node = &copy;
+    spread_untimed(node, tick_s);
     for (unsigned i = 0; i < BP_BUCKETS; i++) {
         if (node->histogram[i] == 0)
             continue;
@@ -48,15 +67,16 @@ void bp_model_count_calls(struct bp_model *model, uint32_t number, const struct 
     struct bp_call_times *sum = &model->call_times[number];
     double inside = node->inner ? 0 : times->inside;
     uint64_t before = sum->returned;
-    add_histogram(sum, node, tick_s / model->run.tick_s);
+    add_histogram(sum, node, tick_s / model->run.tick_s, tick_s);
     uint64_t returned = sum->returned - before;
-    double calls = (double)(returned + node->aborted);
+    double calls = (double)(returned + node->aborted - node->untimed); /* with overhead in them */
     function->calls += returned + node->aborted;
     function->aborted += node->aborted;
     work->recorded_s += (times->recorded - inside * calls) * tick_s;
     work->total_s += times->total * tick_s;
     function->total_overhead_s += (times->recorded - times->total) * tick_s;
-    work->durations_s += ((double)node->total + (double)node->inner - inside * calls) * tick_s;
+    double durations = (double)node->total + (double)node->inner + times->moved;
+    work->durations_s += (durations - inside * calls) * tick_s;
     if (returned == 0)
         return;
     sum->inside_s += inside * tick_s * (double)returned;

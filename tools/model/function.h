@@ -6,6 +6,7 @@
 #ifndef BP_TOOLS_MODEL_FUNCTION_H
 #define BP_TOOLS_MODEL_FUNCTION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,10 @@ struct bp_function {
     double task_s;           /* self time in them */
     double overhead_s;       /* taken out of self_s */
     double total_overhead_s; /* taken out of total_s */
+    uint64_t untimed;        /* of its calls: counted only, what they took is an estimate */
+    uint64_t sampled;        /* calls that were timed for them */
+    double untimed_inside_s; /* overhead in those, as much as if all had been timed */
+    double untimed_variance; /* of the estimate, by chance; s squared */
     double burst_s; /* of self_s: at most, in calls so long that they may have lost the CPU */
 };
 
@@ -96,6 +101,18 @@ static inline double bp_function_in_tasks(const struct bp_function *function) {
  * less, on a busy machine. So much of what was taken out may have been the function's. */
 static inline double bp_overhead_error(double overhead_s) {
     return overhead_s / 3;
+}
+
+/* Of self_s, in 95 of 100 cases: by the overhead, and by chance where calls were not timed. */
+static inline double bp_function_self_error(const struct bp_function *function) {
+    return hypot(bp_overhead_error(function->overhead_s + function->untimed_inside_s),
+                 1.96 * sqrt(function->untimed_variance));
+}
+
+/* Of total_s. */
+static inline double bp_function_total_error(const struct bp_function *function) {
+    return hypot(bp_overhead_error(function->total_overhead_s + function->untimed_inside_s),
+                 1.96 * sqrt(function->untimed_variance));
 }
 
 /* For sentences and comparisons: "own code of run_batt", or the full name. */

@@ -42,7 +42,8 @@ void bp_model_free_functions(struct bp_model *model);
 
 /* The times of a node, in ticks. */
 struct bp_node_times {
-    double inside;   /* overhead of one call within its time */
+    double inside;   /* overhead of one timed call within its time */
+    double moved;    /* what its calls took that were only counted */
     double recorded; /* in which its function was open */
     double total;    /* that time, overhead taken out */
 };
@@ -57,6 +58,14 @@ void bp_model_find_cold(struct bp_model_process *process);
 struct bp_call_overhead bp_model_measured_overhead(const struct bp_profile *profile, uint32_t func);
 struct bp_call_overhead bp_model_call_overhead(const struct bp_model_process *process,
                                                uint32_t func);
+/* Of calls that were only counted, in ticks: what one of the node's took, what one cost
+ * its caller; and to the function's errors. */
+double bp_model_untimed_mean(const struct bp_model_process *process, const struct bp_node *node);
+double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
+                                 double sampled);
+void bp_model_add_untimed(struct bp_model *model, const struct bp_model_process *process,
+                          uint32_t function, const struct bp_node *node);
+
 double bp_model_passed_overhead(const struct bp_model_process *process);
 double bp_model_overhead_error(const struct bp_model_process *process, double calls_s,
                                double samples_s);

@@ -90,7 +90,9 @@ static void add_warm(struct warm *warm, const struct bp_profile *profile,
     for (uint32_t i = 0; i < thread->node_count; i++) {
         const struct bp_node *node = &thread->nodes[i];
         struct bp_call_overhead cost = bp_model_measured_overhead(profile, node->func);
-        double ticks = i > 0 ? (double)bp_node_calls(node) * (cost.inside + cost.outside) : 0;
+        double timed = (double)(bp_node_calls(node) - node->untimed);
+        double ticks = i > 0 ? timed * (cost.inside + cost.outside) : 0;
+        ticks += (double)node->untimed * (profile->header.untimed / 256.0);
         *(is_python(profile, node->func) ? &warm->python : &warm->native) += ticks;
         warm->python += (double)node->passed * (profile->header.python_passed / 256.0);
     }
@@ -160,6 +162,55 @@ void bp_model_find_cold(struct bp_model_process *process) {
     double calls_s = cold->native * native_s + cold->python * python_s;
     double chance_s = CHANCE * sqrt((within.seconds + calls_s) * within.each);
     cold->rest = fmax(within.seconds - calls_s - chance_s, 0);
+}
+
+/* Calls that were counted only took on average what the timed ones among them did.
+ * docs/internals/adaptive.md has the statistics. */
+static double mean_of(const struct bp_node *node) {
+    if (node->sampled_weight)
+        return (double)node->sampled_self / (double)node->sampled_weight;
+    uint64_t timed = bp_node_calls(node) - node->untimed - node->aborted;
+    return timed ? (double)node->self / (double)timed : 0;
+}
+
+/* Without samples it is what all calls before took. */
+double bp_model_untimed_mean(const struct bp_model_process *process, const struct bp_node *node) {
+    const struct bp_header *header = &process->profile->header;
+    double inside = (node->sampled ? header->sampled_inside : header->inside) / 256.0;
+    return node->untimed ? fmax(mean_of(node) - inside, 0) : 0;
+}
+
+/* Of samples what they cost more than other timed calls. */
+double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
+                                 double sampled) {
+    const struct bp_header *header = &process->profile->header;
+    double more = (double)header->sampled_outside - (double)header->outside;
+    double cost = untimed * header->untimed + sampled * fmax(more, 0);
+    return cost / 256.0 * process->cold.native;
+}
+
+/* By how much the mean of the calls that were only counted may be off, squared: by that of the
+ * samples, and by what these calls happened to take. */
+static double variance_of(const struct bp_node *node) {
+    double mean = mean_of(node), weight = (double)node->sampled_weight;
+    if (node->sampled < 2)
+        return mean * mean;
+    double count = weight * weight / (double)node->sampled_weight_squares;
+    double squares = (double)node->sampled_squares / weight - mean * mean;
+    return fmax(squares, 0) * (1 / fmax(count - 1, 1) + 1 / (double)node->untimed);
+}
+
+/* The samples' error adds up by squares, that of the overhead in them as it is. */
+void bp_model_add_untimed(struct bp_model *model, const struct bp_model_process *process,
+                          uint32_t number, const struct bp_node *node) {
+    struct bp_function *function = &model->functions[number];
+    double untimed = (double)node->untimed * process->tick_s;
+    if (!node->untimed)
+        return;
+    function->untimed += node->untimed;
+    function->sampled += node->sampled;
+    function->untimed_inside_s += untimed * process->profile->header.sampled_inside / 256.0;
+    function->untimed_variance += untimed * untimed * variance_of(node);
 }
 
 double bp_model_overhead_error(const struct bp_model_process *process, double calls_s,

@@ -5,6 +5,7 @@
  * to its lifetime at every instant. Then the profiler's overhead is taken out of the frames that it
  * fell in and kept as overhead, which leaves the sum as it is.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tools/base/memory.h"
@@ -23,6 +24,7 @@ struct account {
     uint64_t *calls;
     double *self;
     double *total;
+    double *moved;    /* of calls that were only counted: from the caller's time */
     double *recorded; /* totals before the overhead was taken out */
     double *cost;     /* overhead to subtract */
     double *own;      /* what was subtracted */
@@ -64,7 +66,7 @@ static void add_open_calls(struct account *account) {
     uint64_t inner_start = end;
     for (uint32_t i = 0; i < account->source->open_count; i++) {
         const struct bp_profile_call *call = &account->source->open[i];
-        uint64_t start = call->start;
+        uint64_t start = bp_entry_start(call->start, call->child, inner_start);
         if (start < account->source->info.start)
             start = account->source->info.start; /* opened in an earlier life, or before fork */
         if (start > inner_start)
@@ -75,6 +77,21 @@ static void add_open_calls(struct account *account) {
             account->total[call->node] += clamp_ticks(start, end);
         show_in_flight(account, call, i, clamp_ticks(start, end));
         inner_start = start;
+    }
+}
+
+/* Calls that were only counted took what the timed ones among them did. It is in their callers'
+ * time, whose own callers may have had it from theirs: parents come first. */
+static void move_untimed(struct account *account) {
+    const struct bp_node *nodes = account->source->nodes;
+    for (uint32_t i = 1; i < account->source->node_count; i++) {
+        double *from = &account->self[nodes[i].parent];
+        double ticks = bp_model_untimed_mean(account->process, &nodes[i]);
+        double moved = fmin((double)nodes[i].untimed * ticks, *from);
+        *from -= moved;
+        account->self[i] += moved;
+        account->total[i] += moved;
+        account->moved[i] = moved;
     }
 }
 
@@ -137,13 +154,16 @@ static void add_costs(struct account *account) {
     const struct bp_node *nodes = account->source->nodes;
     double passed = bp_model_passed_overhead(account->process);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
-        double calls = (double)account->calls[i];
+        double untimed = (double)nodes[i].untimed, calls = (double)account->calls[i] - untimed;
+        double counting =
+            bp_model_untimed_overhead(account->process, untimed, (double)nodes[i].sampled);
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
         account->cost[i] += calls * cost_of(account, i).inside;
         account->cost[i] += (double)nodes[i].passed * passed;
         account->cost[i] += (double)nodes[i].lines;
-        account->cost[caller] += calls * cost_of(account, i).outside;
-        account->by_calls += calls * (cost_of(account, i).inside + cost_of(account, i).outside);
+        account->cost[caller] += calls * cost_of(account, i).outside + counting;
+        account->by_calls +=
+            counting + calls * (cost_of(account, i).inside + cost_of(account, i).outside);
         account->by_calls += (double)nodes[i].passed * passed;
     }
     for (uint32_t i = 0; i < account->source->sample_count; i++) {
@@ -292,6 +312,8 @@ static void add_nodes(struct account *account) {
         function->self_s += self_s;
         function->total_s += nested[i] ? 0 : total_s;
         function->overhead_s += account->own[i] * tick_s;
+        bp_model_add_untimed(model, account->process, account->work->function[i],
+                             &account->source->nodes[i]);
         function->burst_s += burst_s[i] < self_s ? burst_s[i] : self_s;
         context->self_s += self_s;
         context->calls += account->calls[i];
@@ -300,7 +322,8 @@ static void add_nodes(struct account *account) {
         add_to_thread(account, i, self_s);
         struct bp_call_overhead measured =
             bp_model_measured_overhead(account->process->profile, account->source->nodes[i].func);
-        struct bp_node_times times = {measured.inside, account->recorded[i], account->total[i]};
+        struct bp_node_times times = {measured.inside, account->moved[i], account->recorded[i],
+                                      account->total[i]};
         if (i > 0)
             bp_model_count_calls(model, account->work->function[i], &account->source->nodes[i],
                                  &times, tick_s);
@@ -381,6 +404,7 @@ static void account_init(struct account *account, uint32_t process,
     account->calls = bp_alloc(count, sizeof(uint64_t));
     account->self = bp_alloc(count, sizeof(double));
     account->total = bp_alloc(count, sizeof(double));
+    account->moved = bp_alloc(count, sizeof(double));
     account->recorded = bp_alloc(count, sizeof(double));
     account->cost = bp_alloc(count, sizeof(double));
     account->own = bp_alloc(count, sizeof(double));
@@ -393,6 +417,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     place_nodes(&account, map);
     account.work->split = bp_model_node_splits(model, account.process, source, map);
     add_open_calls(&account);
+    move_untimed(&account);
     bp_model_find_recursion(account.work, source, account.self, account.total);
     add_costs(&account);
     add_collector_costs(&account);
@@ -403,6 +428,7 @@ static void account_thread(struct bp_model *model, uint32_t process,
     free(account.calls);
     free(account.self);
     free(account.total);
+    free(account.moved);
     free(account.recorded);
     free(account.cost);
     free(account.own);

@@ -279,6 +279,7 @@ void bp_run_environment_profile(struct bp_run_environment *environment, const ch
     set(environment, BATTPROF_LINES, environment->lines.data);
     set(environment, BATTPROF_TASKS, environment->tasks.data);
     set(environment, BATTPROF_SAMPLE, environment->rate.data);
+    set(environment, BATTPROF_EXACT, settings->exact ? "1" : NULL);
     assign_cuda(environment, library);
     assign_nvtx(environment, library);
 }

@@ -27,6 +27,7 @@ struct bp_run_settings {
     bool progress;
     unsigned rate;
     bool no_sampling;
+    bool exact;
     const char *device;
     const char *cuda;
     bool check_transfers;

@@ -18,6 +18,13 @@ extern const char bp_stubs_slow[] BP_ARCH_HIDDEN;
 /* Where targets return to. */
 extern const char bp_stub_return_fast[] BP_ARCH_HIDDEN;
 extern const char bp_stub_return_slow[] BP_ARCH_HIDDEN;
+extern const char bp_stub_return_counted[] BP_ARCH_HIDDEN;
+extern const char bp_stub_return_sampled[] BP_ARCH_HIDDEN;
+
+static inline int bp_arch_is_stub_return(uint64_t pc) {
+    return pc == (uint64_t)bp_stub_return_fast || pc == (uint64_t)bp_stub_return_slow ||
+           pc == (uint64_t)bp_stub_return_counted || pc == (uint64_t)bp_stub_return_sampled;
+}
 
 /* The argument registers as stub.S stores them below the return address. */
 struct bp_registers {

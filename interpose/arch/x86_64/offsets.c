@@ -17,6 +17,7 @@ int main(void) {
     PRINT("ENTRY_CHILD", offsetof(struct bp_entry, child));
     PRINT("ENTRY_PARENT", offsetof(struct bp_entry, parent));
     PRINT("ENTRY_NODE", offsetof(struct bp_entry, node));
+    PRINT("ENTRY_SOURCE", offsetof(struct bp_entry, source));
     PRINT("ENTRY_SP", offsetof(struct bp_entry, sp));
     PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
@@ -29,11 +30,17 @@ int main(void) {
     PRINT("NODE_LAST", offsetof(struct bp_node, last));
     PRINT("NODE_MIN", offsetof(struct bp_node, min));
     PRINT("NODE_SPAN", offsetof(struct bp_node, span));
+    PRINT("NODE_UNTIMED", offsetof(struct bp_node, untimed));
     PRINT("NODE_HISTOGRAM", offsetof(struct bp_node, histogram));
+    PRINT("ENTRY_UNTIMED", BP_ENTRY_UNTIMED);
     PRINT("EDGE_PARENT", offsetof(struct bp_edge, parent));
     PRINT("EDGE_STUB", offsetof(struct bp_edge, stub));
     PRINT("EDGE_NODE", offsetof(struct bp_edge, node));
-    PRINT("EDGE_MASK", (BP_EDGES - 1) * sizeof(struct bp_edge));
+    PRINT("EDGE_ENTRY", offsetof(struct bp_edge, entry));
+    PRINT("EDGE_OPEN", offsetof(struct bp_edge, open));
+    PRINT("EDGE_LEFT", offsetof(struct bp_edge, left));
+    PRINT("EDGE_BUSY", offsetof(struct bp_edge, busy));
+    PRINT("EDGE_MASK", (BP_EDGES - 1) * sizeof(uint64_t));
     PRINT("EDGE_FACTOR", BP_EDGE_FACTOR);
     PRINT("EDGE_SHIFT", BP_EDGE_SHIFT);
     PRINT("STUB_FUNC", offsetof(struct bp_stub, func));

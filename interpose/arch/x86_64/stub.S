@@ -70,7 +70,9 @@
 	.type	enter_fast, @function
 enter_fast:
 	.cfi_startproc
-	ENTER	bail
+	FIND	bail, counted
+	TAKE	bail
+	OPEN
 	.globl	bp_stub_return_fast
 	.hidden	bp_stub_return_fast
 bp_stub_return_fast:
@@ -86,7 +88,86 @@ at_parent:
 	lea	bp_stub_return_fast(%rip), %rax
 	cmp	%rax, (%rsp)
 	je	above_us
+	lea	bp_stub_return_counted(%rip), %rax
+	cmp	%rax, (%rsp)
+	je	above_us
+	lea	bp_stub_return_sampled(%rip), %rax
+	cmp	%rax, (%rsp)
+	je	above_us
 	jmp	bail
+	CFI_IN_ENTRY
+
+/* Calls of a context that is adaptive (light.c), and whatever C wants to see. ZF: it is time to time
+ * one. */
+	CFI_AT_ENTRY
+	.cfi_same_value 3
+counted:
+	jz	sampled
+	COUNT	busy
+	.globl	bp_stub_return_counted
+	.hidden	bp_stub_return_counted
+bp_stub_return_counted:
+	COUNTED	counted_odd, counted_orphan, counted_nested
+	CFI_AT_ENTRY
+	.cfi_same_value 3
+busy:	decb	EDGE_BUSY(%rax)
+	jmp	bail
+sampled:
+	TAKE	bail
+	mov	%rax, ENTRY_SOURCE(%rcx)
+	OPEN
+	.globl	bp_stub_return_sampled
+	.hidden	bp_stub_return_sampled
+bp_stub_return_sampled:
+	mov	%rax, %rsi
+	mov	%rdx, %rdi
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	jmp	leave_odd
+
+	CFI_IN_ENTRY
+/* Calls that are timed were made from it: r11 = parent, r9 = address of the function's count. */
+counted_nested:
+	add	%rcx, ENTRY_CHILD(%r11)
+	movq	$0, ENTRY_CHILD(%rbx)
+	cmpl	$0, (%r9)
+	jne	1f
+	add	%rcx, NODE_TOTAL(%rsi)
+	jmp	return_counted
+1:	add	%rcx, NODE_INNER(%rsi)
+	jmp	return_counted
+
+/* The function is not open at all, as in leave_orphan. */
+counted_orphan:
+	incl	(%r9)
+counted_odd:
+	lea	-32(%rsp), %rsp
+	.cfi_def_cfa %rsp, 40
+	.cfi_escape 0x16, 7, 2, 0x77, 32		/* rsp = rsp + 32		*/
+	mov	%rax, 8(%rsp)
+	mov	%rdx, (%rsp)
+	mov	%rax, %rdx				/* the result */
+	mov	%rbx, %rdi
+	xor	%esi, %esi
+	mov	ENTRY_SOURCE(%rbx), %rax
+	mov	%rax, 16(%rsp)
+	call	bp_thread_leave				/* 1: the entry may be used again */
+	mov	%eax, %ecx
+	mov	16(%rsp), %r8
+	mov	8(%rsp), %rax
+	mov	(%rsp), %rdx
+	lea	32(%rsp), %rsp
+	CFI_IN_ENTRY
+	push	ENTRY_RET(%rbx)
+	CFI_AT_ENTRY
+	.cfi_escape 0x10, 3, 2, 0x73, ENTRY_RBX
+	mov	ENTRY_RBX(%rbx), %rbx
+	.cfi_same_value 3
+	test	%ecx, %ecx
+	jz	1f
+	decb	EDGE_BUSY(%r8)
+1:	ret
 	CFI_IN_ENTRY
 
 inner_call:						/* of a function that is open further out */
@@ -140,7 +221,6 @@ enter_slow:
 	mov	%rdx, -16(%rsp)
 	jmp	1f
 bail:	mov	-24(%rsp), %rcx
-	mov	-32(%rsp), %r9
 1:	lea	-80(%rsp), %rsp				/* struct bp_registers, aligned to 8 mod 16 */
 	.cfi_adjust_cfa_offset 80
 	mov	%rcx, 56(%rsp)

@@ -377,6 +377,7 @@ void bp_notes_make(struct bp_analysis *analysis) {
     note_folded(analysis);
     note_tasks(analysis);
     bp_notes_patterns(analysis);
+    bp_notes_estimated(analysis);
     bp_notes_samples(analysis);
     note_threads(analysis);
     note_wall(analysis);

@@ -16,6 +16,7 @@ void bp_notes_reading(struct bp_analysis *analysis);
 void bp_notes_end(struct bp_analysis *analysis, const struct bp_model_process *process);
 void bp_notes_untimed(struct bp_analysis *analysis, const struct bp_model_process *process);
 void bp_notes_patterns(struct bp_analysis *analysis);
+void bp_notes_estimated(struct bp_analysis *analysis);
 void bp_notes_samples(struct bp_analysis *analysis);
 /* Returns true if there were patterns of the DSL. */
 bool bp_notes_dsl(struct bp_analysis *analysis);

@@ -37,11 +37,18 @@ static struct bp_node *find_node(struct bp_profile_thread *thread, uint32_t func
     return &nodes[thread->node_count++];
 }
 
+/* The last instant that the open calls know of. */
+static uint64_t last_trace(const struct bp_profile_call *call) {
+    uint64_t child = call->child;
+    for (; call->start == BP_ENTRY_UNTIMED; child += call->child)
+        call++;
+    return call->start + child;
+}
+
 /* Ticks that the thread was paused and has not said. */
 static uint64_t missed_by(const struct bp_header *header, const struct bp_profile_thread *thread,
                           uint64_t end) {
-    const struct bp_profile_call *innermost = &thread->open[0];
-    uint64_t trace = innermost->start + innermost->child;
+    uint64_t trace = last_trace(thread->open);
     uint64_t since =
         header->paused_since && header->paused_since < end ? header->paused_since : end;
     uint64_t seen = thread->info.paused_seen, missed = above(header->paused, seen);
@@ -57,7 +64,7 @@ static void take_out(struct bp_profile_thread *thread, uint32_t func, uint64_t t
     struct bp_node *node = find_node(thread, func);
     thread->missed = ticks;
     for (uint32_t i = 0; i + 1 < thread->open_count; i++)
-        thread->open[i].start += ticks;
+        thread->open[i].start += thread->open[i].start == BP_ENTRY_UNTIMED ? 0 : ticks;
     thread->open[thread->open_count - 1].child += ticks;
     node->self += ticks;
     node->total += ticks;

@@ -32,17 +32,34 @@ static void subtract(struct bp_task_growth *growth, uint32_t detail, double cost
     growth->overhead_s += cost_s;
 }
 
+/* As in model/thread.c. */
+static void move_untimed(struct bp_task_growth *growth, const struct bp_model_process *process,
+                         const struct bp_profile_thread *thread) {
+    for (uint32_t i = 0; i < growth->count; i++) {
+        const struct bp_task_node *grown = &growth->nodes[i];
+        const struct bp_node *node = &thread->nodes[grown->node];
+        uint32_t caller = grown->untimed ? find_node(growth, node->parent) : growth->count;
+        if (caller == growth->count)
+            continue;
+        double took_s = grown->untimed * bp_model_untimed_mean(process, node) * process->tick_s;
+        double moved_s = took_s < growth->self_s[caller] ? took_s : growth->self_s[caller];
+        growth->self_s[caller] -= moved_s;
+        growth->self_s[i] += moved_s;
+    }
+}
+
 static void subtract_costs(struct bp_task_growth *growth, const struct bp_model_process *process,
                            const struct bp_profile_thread *thread) {
     double tick_s = process->tick_s;
     for (uint32_t i = 0; i < growth->count; i++) {
         const struct bp_node *node = &thread->nodes[growth->nodes[i].node];
-        double calls = growth->nodes[i].calls;
+        double untimed = growth->nodes[i].untimed, calls = growth->nodes[i].calls - untimed;
         struct bp_call_overhead cost = bp_model_call_overhead(process, node->func);
         bool has_caller = growth->nodes[i].node > 0 && node->inner == 0;
         uint32_t caller = has_caller ? find_node(growth, node->parent) : i;
         subtract(growth, i, calls * cost.inside * tick_s);
-        subtract(growth, caller, calls * cost.outside * tick_s);
+        subtract(growth, caller,
+                 (calls * cost.outside + bp_model_untimed_overhead(process, untimed, 0)) * tick_s);
     }
 }
 
@@ -72,6 +89,7 @@ void bp_task_growth_init(struct bp_task_growth *growth, const struct bp_model *m
     growth->self_s = bp_alloc(growth->count, sizeof(*growth->self_s));
     for (uint32_t i = 0; i < growth->count; i++)
         growth->self_s[i] = (double)growth->nodes[i].self * process->tick_s;
+    move_untimed(growth, process, model->threads[task->thread].source);
     subtract_costs(growth, process, model->threads[task->thread].source);
     fit(growth, &model->work->threads[task->thread]);
 }

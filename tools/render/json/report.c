@@ -99,8 +99,10 @@ static json_t *make_function(const struct bp_model *model, uint32_t number) {
     bp_json_set_count(object, "tasks", function->tasks);
     bp_json_set(object, "per_task_s", function->tasks ? function->task_s / function->tasks : 0);
     bp_json_set(object, "idle_s", function->idle_s);
-    bp_json_set(object, "self_error_s", bp_overhead_error(function->overhead_s));
-    bp_json_set(object, "total_error_s", bp_overhead_error(function->total_overhead_s));
+    bp_json_set(object, "self_error_s", bp_function_self_error(function));
+    bp_json_set(object, "total_error_s", bp_function_total_error(function));
+    if (function->untimed)
+        bp_json_set_count(object, "untimed", function->untimed);
     if (function->counted)
         json_object_set_new(object, "counted", json_true());
     if (function->cuda) {

@@ -11,13 +11,12 @@
 
 const char *bp_cell_self(const struct bp_page *page, const void *value, char text[64]) {
     const struct bp_function *function = value;
-    return bp_page_bound(page, function->self_s, bp_overhead_error(function->overhead_s), text);
+    return bp_page_bound(page, function->self_s, bp_function_self_error(function), text);
 }
 
 const char *bp_cell_total(const struct bp_page *page, const void *value, char text[64]) {
     const struct bp_function *function = value;
-    return bp_page_bound(page, function->total_s, bp_overhead_error(function->total_overhead_s),
-                         text);
+    return bp_page_bound(page, function->total_s, bp_function_total_error(function), text);
 }
 
 const char *bp_cell_function_wall(const struct bp_page *page, const void *value, char text[64]) {
@@ -59,7 +58,7 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     char mean[32];
     char first[48] = "";
     char text[32];
-    double error_s = bp_overhead_error(function->total_overhead_s);
+    double error_s = bp_function_total_error(function);
     if (function->calls == 0)
         return;
     if (function->total_s < error_s) {
@@ -83,7 +82,7 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
 
 static void print_tasks(const struct bp_page *page, const struct bp_model *model,
                         const struct bp_function *function) {
-    double error_s = bp_function_in_tasks(function) * bp_overhead_error(function->overhead_s) /
+    double error_s = bp_function_in_tasks(function) * bp_function_self_error(function) /
                      fmax(function->tasks, 1);
     if (function->tasks)
         fprintf(page->out, "    task: self %s, in %u of %u tasks\n",

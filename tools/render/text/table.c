@@ -15,7 +15,7 @@
 
 static const char *cell_median(const struct bp_page *page, const void *value, char text[64]) {
     const struct bp_function *function = value;
-    bool hidden = function->total_s < bp_overhead_error(function->total_overhead_s);
+    bool hidden = function->total_s < bp_function_total_error(function);
     return function->calls && !function->untold && !hidden
                ? bp_page_time(page, function->median_s, text)
                : "-";

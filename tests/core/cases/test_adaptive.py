@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Short functions: every call is counted, some are timed, and what the others took is estimated."""
+from harness import *
+
+CALLS = 60000
+EXACT = {"BATTPROF_EXACT": "1"}
+# What two runs may differ by on a busy machine, beside the errors that they say
+NOISE = 0.1
+QUIET = 1.1  # wall by CPU time
+
+
+def run_short(env=None, more=(), status=0):
+    run = execute([subject("e2e_short"), str(CALLS)] + list(more), True, env=env)
+    equal("status", run.status, status)
+    truth = {}
+    for line in run.stdout.splitlines():
+        name, rounds, times = line.split()
+        truth[name.decode()] = int(rounds), int(times)
+    return truth, run.report()
+
+
+def row(report, name):
+    return next(f for f in report["functions"] if f["name"] == name)
+
+
+def check_facts(truth, report):
+    for name, (_, times) in truth.items():
+        equal("calls of " + name, row(report, name)["calls"], times)
+        equal("aborted calls of " + name, row(report, name)["aborted"], 0)
+    sums_to("split of the wall", sum(part["s"] for part in report["split"].values()),
+            report["wall_s"], 1e-3, 1e-4)
+
+
+@timed
+def counts_and_sums():
+    truth, report = run_short()
+    check_facts(truth, report)
+    for name in ("short_empty", "short_steady", "short_outer"):
+        got = row(report, name)
+        check_time(got.get("untimed", 0) > got["calls"] / 4, "%s: of %d calls %r are untimed"
+                   % (name, got["calls"], got.get("untimed"))) # one that loses the CPU is not short
+    equal("untimed calls of short_milli", row(report, "short_milli").get("untimed"), None)
+    check_time(any("estimates" in note for note in report["notes"]),
+               "no note: %r" % report["notes"])
+
+
+@case
+def every_call_timed():
+    for env in (EXACT, {"BATTPROF_SAMPLE": "0"}, {"BATTPROF_CLOCK": "monotonic"}):
+        truth, report = run_short(env)
+        check_facts(truth, report)
+        for name in truth:
+            equal("untimed calls of %s with %r" % (name, env), row(report, name).get("untimed"), None)
+
+
+@case
+def killed():
+    truth, report = run_short(more=["die"], status=-signal.SIGKILL)
+    for name, (_, times) in truth.items():
+        equal("calls of " + name, row(report, name)["calls"], times)
+    self_s = sum(f["self_s"] for f in report["functions"])
+    sums_to("self times and overhead", self_s + report["overhead_s"], report["thread_s"], 1e-6)
+
+
+@timed
+def estimates_are_true():
+    """As in a run in which all calls are timed."""
+    truth, report = run_short()
+    exact = run_short(EXACT)[1]
+    for run in (report, exact):
+        need_quiet(run["wall_s"] < QUIET * run["cpu_s"], "lost its CPU")
+    for name, (rounds, _) in truth.items():
+        if rounds:
+            got, want = row(report, name), row(exact, name)
+            slack = got["self_error_s"] + want["self_error_s"]
+            close_to("self time of " + name, got["self_s"], want["self_s"], NOISE, slack)
+            close_to("total time of " + name, got["total_s"], want["total_s"], NOISE, slack)
+
+
+main()
