@@ -5,17 +5,21 @@
  *     load.c              which files belong to the run
  *     process.c           clock rates, ends of processes, exit status
  *     function.c          functions by name, coverage
- *     thread.c            node times to functions and contexts; open calls; overhead, with
- *                         overhead.c (what a call cost) and recursion.c (functions within
- * themselves) line/exact_line.c   lines that were counted call.c              what a call took:
- * mean and quantiles burst.c             calls that lost the CPU device.c            transfers,
- * kernels, and what a CUDA call's time was wall.c              the wall split and its check idle.c
- * the wall in which nobody was busy task/               tasks and phases; the list is in
- * task/internal.h group.c             what the time was for and whose it was, with pool.c (time to
- * be divided), sample.c, path.c, stack.c (by what) and part.c (into what); line/line.c, line/sum.c
- * and line/work.c: the same by line line/spot.c         that time by the lines of the program that
- * it comes from site.c              where copies come from role.c              what processes were
- * for; machines
+ *     thread.c            node times to functions and contexts; open calls; overhead
+ *     overhead.c          what a call cost, and what calls took that were only counted
+ *     recursion.c         functions within themselves
+ *     line/exact_line.c   lines that were counted
+ *     call.c              what a call took: mean and quantiles
+ *     burst.c             calls that lost the CPU
+ *     device.c            transfers, kernels, and what a CUDA call's time was
+ *     wall.c              the wall split and its check
+ *     idle.c              the wall in which nobody was busy
+ *     task/               tasks and phases; the list is in task/internal.h
+ *     group.c             what the time was for and whose it was, with pool.c (time to be
+ *                         divided), sample.c, path.c, stack.c (by what), part.c (into what)
+ *     line/               the same by line: line.c, sum.c, work.c, spot.c
+ *     site.c              where copies come from
+ *     role.c              what processes were for; machines
  *
  * Advice and notes follow from the finished model: tools/analyze/analysis.h.
  */
