@@ -44,7 +44,7 @@ enum bp_cuda_class {
     BP_CUDA_MEMSET,    /* (memory, value, count) */
     BP_CUDA_MEMSET_2D, /* (memory, pitch, value, width, height) */
     BP_CUDA_MEMSET_3D,
-    /* Of each shape one that waits for the device, and one that does not. */
+    /* Two of each shape: one that waits for the device, one that does not. */
     BP_CUDA_SHAPES(BP_CUDA_COPY_CLASSES)
 };
 #undef BP_CUDA_COPY_CLASSES

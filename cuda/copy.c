@@ -10,7 +10,7 @@
 #define INVALID_VALUE 1 /* what the driver says of memory that it does not know: the host's */
 #define KINDS 5         /* of cudaMemcpyKind */
 
-/* Of each argument its number, from 0. */
+/* The number of each argument, from 0. */
 struct layout {
     unsigned target : 4, source : 4, width : 4, height : 4, kind : 4, target_pitch : 4,
         source_pitch : 4;

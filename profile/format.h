@@ -162,14 +162,14 @@ enum bp_chunk_kind {
     BP_ENTRIES = 6, /* struct bp_entry, of one thread */
     BP_REAPED = 7,  /* struct bp_reaped */
     BP_TREE = 8,    /* struct bp_tree, once, in the tree's first file */
-    /* Of no thread, see profile/format_device.h; a forked child begins without any. */
+    /* These belong to no thread, see profile/format_device.h; a forked child begins without any. */
     BP_DEVICES = 9,
     BP_TRANSFERS = 10,
     BP_KERNELS = 11,
     BP_SPLITS = 12,
     BP_WAITS = 13,
     BP_COLLECTOR = 14, /* struct bp_collector, once */
-    /* See profile/format_sample.h; a forked child begins without any. */
+    /* See profile/format_sample.h; a forked child begins without frames and samples. */
     BP_FRAMES = 15,  /* struct bp_frame, of one thread */
     BP_SAMPLES = 16, /* struct bp_sample, of one thread */
     BP_SAMPLER = 17, /* struct bp_sampler, once */

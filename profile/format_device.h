@@ -75,8 +75,8 @@ static inline unsigned bp_size_bucket(uint64_t bytes) {
 #define BP_TRANSFER_HOST_ONLY 0x2u /* without device records: device_time is the calls' time */
 #define BP_TRANSFER_FAULT 0x4u     /* pages that came because host code touched them, and waited */
 
-/* Of BP_ASKED, which are items like transfers: what calls that succeeded asked for, counted by
- * their own threads, and with MET what came of it, counted as the device's records come. The
+/* Flags of BP_ASKED, which are items like transfers: what calls that succeeded asked for, counted
+ * by their own threads, and with MET what came of it, counted as the device's records come. The
  * difference has no records yet, or never will: the process was killed. A reader adds it to the
  * transfers, as UNTIMED and HOST_ONLY copies. */
 #define BP_TRANSFER_UNTIMED 0x8u

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "profile/clock.h"
 
@@ -61,9 +62,11 @@ void bp_header_set_process(struct bp_header *header, uint64_t start) {
 }
 
 void bp_header_set_place(struct bp_header *header) {
+    struct utsname names = {.nodename = ""};
     read_link("/proc/self/cwd", header->directory, sizeof header->directory);
     read_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
-    read_text("/proc/sys/kernel/hostname", header->host, sizeof header->host);
+    BP_SYS1(SYS_uname, &names);
+    memcpy(header->host, names.nodename, strnlen(names.nodename, sizeof header->host - 1));
 }
 
 void bp_header_set_program(struct bp_header *header) {

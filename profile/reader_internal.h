@@ -67,7 +67,7 @@ const struct bp_profile_thread *bp_reader_thread(const struct bp_profile *profil
 void *bp_reader_take(struct bp_reader *reader, enum bp_chunk_kind kind, uint32_t *count,
                      int *result);
 
-/* Of one thread, before its nodes are loaded; checked when they are. */
+/* Loads one thread's samples before its nodes are loaded, and checks them when they are. */
 int bp_reader_load_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
 void bp_reader_check_samples(struct bp_reader *reader, struct bp_profile_thread *thread);
 /* After the functions. */

@@ -24,6 +24,7 @@
 /* The file grows by extents, so that most chunks take no system call: by half of what it has, so
  * that a process that records next to nothing leaves next to nothing. */
 #define FIRST_EXTENT (64u << 10) /* what a program with one thread and a small DSL needs */
+#define LEAST_EXTENT (16u << 10) /* in a forked child: a first thread's nodes and entries */
 #define LARGEST_EXTENT (256u << 10)
 
 #define PAGES_AT_ONCE 64 /* 1 kB of stack */
@@ -60,6 +61,18 @@ int bp_writer_reserve(int fd, uint64_t offset, uint64_t size) {
         if (written <= 0 || written % BP_PAGE)
             return written < 0 ? (int)written : -ENOSPC;
         offset += (uint64_t)written;
+    }
+    return 0;
+}
+
+int bp_writer_write(int fd, const char *memory, uint64_t size) {
+    if (!size_allowed(size))
+        return -EFBIG;
+    for (uint64_t done = 0; done < size;) {
+        long written = BP_SYS4(SYS_pwrite64, fd, memory + done, size - done, done);
+        if (written <= 0)
+            return written < 0 ? (int)written : -ENOSPC;
+        done += (uint64_t)written;
     }
     return 0;
 }
@@ -148,8 +161,8 @@ static int extend(struct bp_writer *writer, uint64_t size) {
 
 static uint64_t next_extent(uint64_t used) {
     uint64_t extent = bp_writer_round(used / 2);
-    if (extent < BP_WRITER_LEAST_EXTENT)
-        return BP_WRITER_LEAST_EXTENT;
+    if (extent < LEAST_EXTENT)
+        return LEAST_EXTENT;
     return extent < LARGEST_EXTENT ? extent : LARGEST_EXTENT;
 }
 

@@ -26,7 +26,7 @@ struct bp_writer {
     uint64_t spare_size;
     uint64_t device, inode; /* to know the file again when it is opened to grow */
     const uint32_t *alive;  /* 0 there: a process that must not write; NULL: there is none such */
-    struct bp_snapshot *snapshot; /* between bp_writer_before_fork and after */
+    struct bp_snapshot *snapshot; /* by bp_writer_before_fork; it may stay for the next time */
 };
 
 /* Create the file with its header; -errno, and -EEXIST if there is one of that name. */
@@ -56,11 +56,11 @@ void bp_writer_trim(struct bp_writer *writer);
 int bp_writer_before_fork(struct bp_writer *writer, uint32_t thread);
 void bp_writer_after_fork(struct bp_writer *writer);
 
-/* In a forked child: go on in a file of its own, with the chunks that writer_fork.c names at the
- * same addresses. The parent's file is not touched again. The header has no magic number yet: it is
- * a profile when the caller says so. If it fails: the same without a file, where everything is lost
- * with the process, because of `error`. 0 or -errno. If that fails, too, some of the memory is
- * still the parent's and the child must not record. */
+/* In a forked child: go on in a file of its own, with the chunks that writer_snapshot.c names at
+ * the same addresses. The parent's file is not touched again. The header has no magic number yet:
+ * it is a profile when the caller says so. If it fails: the same without a file, where everything
+ * is lost with the process, because of `error`. 0 or -errno. If that fails, too, some of the memory
+ * is still the parent's and the child must not record. */
 int bp_writer_fork(struct bp_writer *writer, const char *path);
 int bp_writer_detach(struct bp_writer *writer, int error);
 

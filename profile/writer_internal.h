@@ -19,11 +19,11 @@ static inline uint64_t bp_writer_round(uint64_t size) {
     return (size + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
 }
 
-/* What is reserved beyond the chunks at least: a first thread's nodes and entries. */
-#define BP_WRITER_LEAST_EXTENT (16u << 10)
-
 /* Blocks for a part of the file, zeroed. 0 or -errno. */
 int bp_writer_reserve(int fd, uint64_t offset, uint64_t size);
+
+/* What a new file contains, at once. 0 or -errno. */
+int bp_writer_write(int fd, const char *memory, uint64_t size);
 
 /* At `address` if there is one; else anywhere. See bp_sys_failed(). */
 void *bp_writer_map(int fd, void *address, uint64_t size, uint64_t offset);

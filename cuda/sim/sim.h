@@ -108,7 +108,7 @@ struct bp_sim_properties {
     int memory_gbs;
     int h2d_mbs, d2h_mbs, pageable_h2d_mbs, pageable_d2h_mbs;
     int copy_latency_ns, copy_engines, launch_call_ns, launch_latency_ns, clock_khz;
-    /* Of a multiprocessor, then of the device. */
+    /* What a multiprocessor has, then the device. */
     int threads, blocks, shared_kib, shared_optin_kib;
     int l2_kib, memory_bits, memory_khz;
 };

@@ -308,7 +308,7 @@ void bp_sim_event_await(const struct bp_sim_event *event, struct bp_sim_stream *
     bp_sim_unlock(&bp_sim_model.lock);
 }
 
-/* Of what it stands for: nothing, if it was never recorded. */
+/* The end of what the event stands for: nothing, if it was never recorded. */
 static int read_event(const struct bp_sim_event *event, uint64_t *end, uint64_t *sequence) {
     int error = bp_sim_ready();
     if (error)

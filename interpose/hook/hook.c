@@ -213,7 +213,7 @@ static struct bp_hook *map_find(struct bp_hook *map, uint32_t size, uint64_t add
 
 static int map_grow(void) {
     uint32_t size = state.map_size ? 2 * state.map_size : 1024;
-    struct bp_hook *map = bp_pages_new(size * sizeof *map);
+    struct bp_hook *map = bp_pages_new_filled(size * sizeof *map);
     if (!map)
         return 0;
     for (uint32_t i = 0; i < state.map_size; i++)

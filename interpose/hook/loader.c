@@ -24,7 +24,7 @@ static struct {
     int (*dlclose)(void *);
 } real;
 
-#define CALLING_PAGES 64 /* pages remembered that dlsym is called from */
+#define CALLING_PAGES 64 /* that dlsym is called from: a `ret` on each is remembered */
 
 static struct {
     int opening; /* calls of dlopen under way, on any thread */
@@ -36,26 +36,28 @@ static int by_caller(void *handle) {
     return handle == RTLD_NEXT || handle == RTLD_DEFAULT;
 }
 
-/* Whether a page of code can be read, too: asked of the kernel once. */
-static int is_readable(uint64_t page) {
-    static uint64_t known[CALLING_PAGES];
-    uint64_t *place = &known[page / BP_PAGE % CALLING_PAGES];
-    if (__atomic_load_n(place, __ATOMIC_RELAXED) == page)
-        return 1;
-    if (!bp_safe_ask(page))
-        return 0;
-    __atomic_store_n(place, page, __ATOMIC_RELAXED);
-    return 1;
+static const void *find_return(const char *caller, uint64_t past) {
+    const void *after = memchr(caller, BP_ARCH_RETURN, BP_PAGE - past);
+    return after ? after : memchr(caller - past, BP_ARCH_RETURN, past);
 }
 
 /* A `ret` on the page of code that called: it is mapped, because it is running, and of the same
- * object. After the caller first: few functions are longer than a page. */
+ * object. After the caller first: few functions are longer than a page. Whether it can be read,
+ * too, is asked of the kernel once. What was found is looked at again, so it need not be forgotten
+ * when other code comes to the place. */
 static const void *return_on_page(const char *caller) {
-    uint64_t past = (uint64_t)caller & (BP_PAGE - 1);
-    if (!is_readable((uint64_t)caller - past))
+    static uint64_t known[CALLING_PAGES];
+    uint64_t past = (uint64_t)caller & (BP_PAGE - 1), page = (uint64_t)caller - past;
+    uint64_t *place = &known[page / BP_PAGE % CALLING_PAGES];
+    const unsigned char *ret = (const unsigned char *)__atomic_load_n(place, __ATOMIC_RELAXED);
+    if ((uint64_t)ret - page < BP_PAGE && *ret == BP_ARCH_RETURN)
+        return ret;
+    if (!bp_safe_ask(page))
         return NULL;
-    const void *after = memchr(caller, BP_ARCH_RETURN, BP_PAGE - past);
-    return after ? after : memchr(caller - past, BP_ARCH_RETURN, past);
+    ret = find_return(caller, past);
+    if (ret)
+        __atomic_store_n(place, (uint64_t)ret, __ATOMIC_RELAXED);
+    return ret;
 }
 
 /* A `ret` in the text of the object that called; NULL: call the real function as ourselves. */

@@ -57,7 +57,7 @@ bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
     return entry;
 }
 
-/* The same for a call that goes on after a pause. */
+/* bp_fast_enter for a generator that goes on after it paused. */
 static inline struct bp_entry *bp_fast_resume(struct bp_thread *thread, struct bp_stub *stub,
                                               uint64_t sp) {
     struct bp_entry *entry = bp_fast_enter(thread, stub, sp);
@@ -92,8 +92,8 @@ static inline int bp_fast_close(struct bp_thread *thread, struct bp_entry *entry
     return 0;
 }
 
-/* Of a call that bp_fast_enter opened on this thread. 0 if it is done, else 1, and bp_thread_close
- * has to be asked to close it at `now`. */
+/* Closes a call that bp_fast_enter opened on this thread. 0 if that is done; else 1, and
+ * bp_thread_close has to close it at `now`. */
 static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t *now) {
     *now = 0;
     if (__builtin_expect((struct bp_entry *)thread->current != entry, 0))
@@ -110,7 +110,7 @@ static inline int bp_fast_leave(struct bp_thread *thread, struct bp_entry *entry
     return 0;
 }
 
-/* Of one that bp_fast_resume opened: it pauses again, or ends. */
+/* A call that bp_fast_resume opened pauses again, or ends. */
 static inline void bp_fast_pause(struct bp_thread *thread, struct bp_entry *entry) {
     uint64_t now = bp_clock_tsc();
     if (__builtin_expect((struct bp_entry *)thread->current != entry, 0) ||

@@ -58,7 +58,7 @@ static inline int bp_lock_try(struct bp_lock *lock, uint32_t seen, uint32_t stat
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* For who holds another lock, so that signals are blocked. */
+/* For whoever has signals blocked, by another lock or by itself. */
 static inline void bp_lock_inner(struct bp_lock *lock) {
     if (bp_lock_try(lock, 0, BP_LOCK_HELD))
         return;

@@ -74,7 +74,7 @@ void bp_pause_after_fork(uint64_t now);
 /* For wall.c: a busy stretch of a thread begins or ends, where tree.v is `v`. */
 void bp_pause_busy(struct bp_thread *thread, uint64_t v, int ends);
 
-/* Of an idle time of the tree that ended at `now`: what was not in a pause. */
+/* The part of an idle time of the tree, which ended at `now`, that was in no pause. */
 uint64_t bp_pause_idle(uint64_t idle, uint64_t now);
 
 #endif

@@ -18,6 +18,7 @@
 #include "profile/stop.h"
 
 #define THREADS_KEPT 64
+#define LOCALS_AT_ONCE 8
 #define ROOT_SP (~UINT64_C(7)) /* above every stack */
 #define DEFAULT_STACK (8u << 20)
 #define SCRATCH_NODES 8
@@ -46,9 +47,26 @@ static struct bp_thread *take_dead(void) {
     return NULL;
 }
 
+/* With the lock held. Where there are many threads they are made for several: what each has beside
+ * it lies together then, too, and every mapping makes every fork dearer (0.7 us). A program of few
+ * threads may have little address space. */
+static struct bp_local *new_local(void) {
+    static struct {
+        char *memory;
+        uint32_t left;
+    } locals;
+    const uint64_t size = (sizeof(struct bp_local) + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
+    if (!locals.left) {
+        uint32_t count = bp_process.threads < LOCALS_AT_ONCE ? 1 : LOCALS_AT_ONCE;
+        locals.memory = bp_pages_new_wiped(count * size);
+        locals.left = locals.memory ? count : 0;
+    }
+    return locals.left ? (struct bp_local *)(locals.memory + --locals.left * size) : NULL;
+}
+
 static struct bp_thread *new_segment(void) {
     uint32_t index;
-    struct bp_local *local = bp_pages_new_wiped(sizeof *local);
+    struct bp_local *local = new_local();
     if (!local)
         return NULL;
     struct bp_thread *thread = bp_writer_item(&bp_process.writer, BP_THREADS, &index);
@@ -74,12 +92,12 @@ void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_
 }
 
 static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
-    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_lock_inner(&bp_process.lock);
     struct bp_thread *thread = take_dead();
     int fresh = !thread;
     if (fresh)
         thread = new_segment();
-    bp_unlock(&bp_process.lock, mask);
+    bp_unlock_inner(&bp_process.lock);
     BP_STOP(SEGMENT_COUNTED);
     if (!thread)
         return NULL;
@@ -93,12 +111,15 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     local->stack_half = (high - low) / 2;
     local->key_set = 0;
     local->key_rounds = 0;
+    local->cpu_before = local->queued_before = 0;
     if (local->sampled && local->sampled->busy)
         local->sampled->busy = BP_SAMPLED_LEFT;
     thread->tid = (int32_t)BP_SYS0(SYS_gettid);
     thread->late = (uint32_t)late;
     thread->lives++;
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
+    if (late)
+        bp_thread_ran_before(thread);
     bp_thread_open_root(thread, root, clock_now());
     BP_STOP(SEGMENT_ROOT);
     __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_SEQ_CST);
@@ -138,8 +159,10 @@ struct bp_thread *bp_thread_adopt(void) {
         high = bp_process.main_high;
     }
     struct bp_thread *thread = bp_thread_begin(low, high, 1);
-    if (thread && bp_process.arm)
+    if (thread && bp_process.arm) {
+        bp_arch_before_preserving();
         bp_call_preserving(bp_process.arm, thread);
+    }
     return thread;
 }
 
@@ -175,11 +198,18 @@ uint64_t bp_thread_queued_ns(void) {
     return length > 0 ? parse_number(&at) : 0;
 }
 
+void bp_thread_ran_before(struct bp_thread *thread) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    local->cpu_before = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    local->queued_before = bp_thread_queued_ns();
+}
+
 void bp_thread_note_cpu(struct bp_thread *thread) {
-    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const struct bp_local *local = (const struct bp_local *)thread->local;
+    uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - local->cpu_before;
     thread->cpu_ns += cpu;
     if (bp_ticks_to_ns(clock_now() - thread->start) >= cpu + OFF_CPU_NS)
-        thread->runqueue_ns += bp_thread_queued_ns();
+        thread->runqueue_ns += bp_thread_queued_ns() - local->queued_before;
 }
 
 void bp_thread_end(struct bp_thread *thread) {
@@ -203,10 +233,10 @@ void bp_thread_end(struct bp_thread *thread) {
     thread->end = now;
     __atomic_store_n(&thread->state, BP_THREAD_ENDED, __ATOMIC_RELEASE);
     BP_STOP(SEGMENT_ENDED);
-    uint64_t mask = bp_lock(&bp_process.lock);
+    bp_lock_inner(&bp_process.lock);
     ((struct bp_local *)thread->local)->next_dead = bp_process.dead;
     bp_process.dead = thread;
-    bp_unlock(&bp_process.lock, mask);
+    bp_unlock_inner(&bp_process.lock);
     bp_signals_restore(signals);
 }
 

@@ -402,25 +402,32 @@ void bp_task_sample(struct bp_thread *thread) {
 
 void bp_task_end_all(struct bp_thread *thread, uint64_t now, uint32_t flags) {
     struct bp_task_state *tasks = tasks_of(thread);
+    if (!tasks)
+        return;
     uint64_t mask = bp_signals_block();
     forget_ended(tasks);
-    while (tasks && tasks->count > 0)
+    while (tasks->count > 0)
         end(thread, tasks->count - 1, now, flags);
-    if (tasks)
-        tasks->cpu.ticks = tasks->cpu.ns = 0; /* another thread may use it next */
+    tasks->cpu.ticks = tasks->cpu.ns = 0; /* another thread may use it next */
     bp_signals_restore(mask);
 }
 
 /* What was counted starts at nothing here. */
-void bp_task_after_fork(struct bp_thread *thread) {
-    struct bp_task_state *tasks = thread ? tasks_of(thread) : NULL;
-    state.kept[TASK] = state.kept[PHASE] = state.kept[INPUT] = state.folds = 0;
+static void forget_all(void) {
+    state.made = state.kept[TASK] = state.kept[PHASE] = state.kept[INPUT] = state.folds = 0;
     for (unsigned i = 0; i < NAMES; i++)
         state.names[i].hash = 0;
     for (unsigned i = 0; i < RANGES; i++)
         state.ranges[i].item = NULL;
     for (unsigned i = 0; i < RECENT; i++)
         state.recent[i] = NULL;
+}
+
+/* Where there was none, nothing is written: a page of the parent's that is written is copied. */
+void bp_task_after_fork(struct bp_thread *thread) {
+    struct bp_task_state *tasks = thread ? tasks_of(thread) : NULL;
+    if (state.made || state.folds)
+        forget_all();
     if (!tasks)
         return;
     tasks->count = tasks->levels = 0;

@@ -37,7 +37,7 @@ struct bp_task_seen {
     uint64_t calls;
 };
 
-/* Of a node: where it is in the tree, and which look at the nodes found it changed or open last. */
+/* Where a node is in the tree, and which look at the nodes found it changed or open last. */
 struct bp_task_look {
     uint32_t parent;
     uint32_t when;
@@ -57,8 +57,8 @@ struct bp_task_cpu {
     uint64_t switches;
 };
 
-/* Of one thread; blocks go with the chunks of its nodes, oldest first. A level's block has what the
- * nodes were at look `based`: those that are as they were then need no writing. */
+/* A thread's tasks; blocks go with the chunks of its nodes, oldest first. A level's block has what
+ * the nodes were at look `based`: those that are as they were then need no writing. */
 struct bp_task_state {
     struct bp_task_open open[BP_TASK_DEPTH]; /* in the order of their beginning */
     uint32_t count;

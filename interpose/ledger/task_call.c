@@ -11,7 +11,7 @@ uint8_t bp_task_arguments[BP_TASK_ROLES];
 uint8_t bp_task_inputs[BP_TASK_ROLES];
 uint8_t bp_task_phases[BP_TASK_ROLES];
 
-/* Of an input only a text is believed: a number may be what another call left in the register. */
+/* An input must be a text: a number may be what another call left in the register. */
 static int enter_generator(struct bp_thread *thread, struct bp_entry *entry, uint64_t value) {
     char input[BP_TASK_TEXT];
     struct bp_task_what what = {.entry = entry,

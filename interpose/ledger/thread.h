@@ -119,6 +119,9 @@ struct bp_local {
     struct bp_thread *next_dead;
     uint32_t key_rounds;
     uint32_t pause_number; /* the last start or stop that the thread has taken into account */
+    /* What the thread's clocks said when its ledger began, ns; 0 of a thread that began with it. */
+    uint64_t cpu_before;
+    uint64_t queued_before;
     /* What others have of the thread; NULL before they need it. */
     struct bp_task_state *tasks;     /* ledger/task.h */
     struct bp_sampled *sampled;      /* ledger/timer.h */
@@ -183,7 +186,7 @@ static inline struct bp_entry *bp_thread_innermost(const struct bp_thread *threa
  * not seen. NULL without memory. */
 struct bp_thread *bp_thread_begin(uint64_t low, uint64_t high, int late);
 
-/* The same for a thread that nobody announced, met in a stub. */
+/* Begins the ledger of a thread that nobody announced, met in a stub. */
 struct bp_thread *bp_thread_adopt(void);
 
 /* End it: open calls are counted as aborted. */
@@ -191,6 +194,8 @@ void bp_thread_end(struct bp_thread *thread);
 
 /* Note the CPU time that the calling thread has used. */
 void bp_thread_note_cpu(struct bp_thread *thread);
+/* The calling thread ran before its ledger began: what its clocks say of then is left out. */
+void bp_thread_ran_before(struct bp_thread *thread);
 
 /* Nanoseconds in which the calling thread was ready and had no CPU, ever; 0 if that is unknown. */
 uint64_t bp_thread_queued_ns(void);

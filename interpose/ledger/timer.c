@@ -26,20 +26,19 @@ struct bp_sampled *bp_sampled_get(const struct bp_thread *thread) {
     return local->sampled;
 }
 
-/* A thread that has an alternate stack keeps it. */
-static void set_stack(struct bp_sampled *sampled) {
-    stack_t stack = {.ss_flags = 0};
-    if (BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE))
-        return;
-    stack = (stack_t){.ss_sp = sampled->signal_stack, .ss_size = BP_SIGNAL_STACK};
-    BP_SYS2(SYS_sigaltstack, &stack, NULL);
+/* One that was seen from its beginning: it has no alternate stack yet. */
+static int is_new(const struct bp_thread *thread) {
+    return !thread->late && thread->tid != bp_process.pid;
 }
 
-static void remove_stack(const struct bp_sampled *sampled) {
+/* A thread that has an alternate stack keeps it. When a thread ends its own stays: its memory is
+ * another thread's when the kernel has forgotten this one (segment.c). */
+static void set_stack(const struct bp_thread *thread, struct bp_sampled *sampled) {
     stack_t stack = {.ss_flags = 0};
-    if (BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 || stack.ss_sp != sampled->signal_stack)
+    if (!is_new(thread) &&
+        (BP_SYS2(SYS_sigaltstack, NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE)))
         return;
-    stack = (stack_t){.ss_flags = SS_DISABLE};
+    stack = (stack_t){.ss_sp = sampled->signal_stack, .ss_size = BP_SIGNAL_STACK};
     BP_SYS2(SYS_sigaltstack, &stack, NULL);
 }
 
@@ -73,7 +72,7 @@ static void set_period(int timer) {
 }
 
 static void start(struct bp_thread *thread, struct bp_sampled *sampled) {
-    int timer = create(CLOCK_THREAD_CPUTIME_ID, (int32_t)BP_SYS0(SYS_gettid), &bp_sampling);
+    int timer = create(CLOCK_THREAD_CPUTIME_ID, thread->tid, &bp_sampling);
     if (timer < 0)
         return;
     set_period(timer);
@@ -91,7 +90,7 @@ void bp_timer_begin(struct bp_thread *thread) {
         return;
     }
     sampled->cpu = 0;
-    set_stack(sampled);
+    set_stack(thread, sampled);
     start(thread, sampled);
 }
 
@@ -114,10 +113,7 @@ static void delete_timer(struct bp_sampled *sampled) {
 }
 
 void bp_timer_end(struct bp_thread *thread) {
-    struct bp_sampled *sampled = local_of(thread)->sampled;
-    delete_timer(sampled);
-    if (sampled)
-        remove_stack(sampled);
+    delete_timer(local_of(thread)->sampled);
 }
 
 void bp_timer_after_fork(struct bp_thread *thread) {

@@ -45,7 +45,7 @@ struct bp_sampled *bp_sampled_get(const struct bp_thread *thread);
 /* Its address is the value that our signals carry. */
 extern struct bp_sampling bp_sampling __attribute__((visibility("hidden")));
 
-/* Of the calling thread, signals blocked. */
+/* The calling thread's timer begins or ends; its signals are blocked. */
 void bp_timer_begin(struct bp_thread *thread);
 void bp_timer_end(struct bp_thread *thread);
 
@@ -57,10 +57,10 @@ void bp_timer_call(int32_t tid);
 /* In a forked child, which has none of its parent's timers. */
 void bp_timer_after_fork(struct bp_thread *thread);
 
-/* Of all threads, by any: recording stopped or starts, and with it the rate of ticks. */
+/* Recording stops or starts, and with it the rate of all threads' ticks; any thread may call it. */
 void bp_timer_switch_all(void);
 
-/* Of all threads, by any: from now on no signal of ours comes, but of bp_timer_call. */
+/* From now on no thread gets a signal of ours, bp_timer_call's apart; any thread may call it. */
 void bp_timer_stop_all(void);
 
 #endif

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 
 #include "cuda/collector.h"
-#include "interpose/arch/arch.h"
 #include "interpose/base/log.h"
 #include "interpose/hook/hook.h"
 #include "interpose/hook/loader.h"
@@ -178,6 +177,19 @@ static int create_profile(const struct bp_config *config, uint64_t now) {
     return error;
 }
 
+/* Its clocks go on through exec, too. */
+static void begin_main_thread(void) {
+    struct bp_thread *thread = bp_thread_begin(bp_process.main_low, bp_process.main_high, 0);
+    if (thread && (state.late || bp_process.writer.header->image))
+        bp_thread_ran_before(thread);
+}
+
+/* By a script that `battprof attach` has the process's own Python run. */
+static int is_attached(void) {
+    const char *word = bp_variable_get(BATTPROF);
+    return word && strcmp(word, "attached") == 0;
+}
+
 static enum bp_light how_to_time(const char *exact) {
     if (!exact)
         return BP_LIGHT_ON;
@@ -190,7 +202,6 @@ static void start(char **environment, char **given) {
     bp_process.clock = bp_clock_kind(bp_variable_get(BATTPROF_CLOCK));
     now = bp_clock_now(bp_process.clock);
     bp_startup_mark(BP_STARTUP_BEGIN);
-    bp_arch_init();
     bp_log_init();
     int error = create_profile(&config, now);
     if (error) {
@@ -218,7 +229,7 @@ static void start(char **environment, char **given) {
     /* One that waits is recorded from when it goes on, as all that were there: what waits in a call
      * that we have not seen would be taken for busy. */
     if (on_main_thread() && !bp_attached_waits())
-        bp_thread_begin(bp_process.main_low, bp_process.main_high, 0);
+        begin_main_thread();
     bp_object_scan(NULL, NULL);
     bp_hook_place_stubs();
     bp_lifetime_start();
@@ -227,7 +238,7 @@ static void start(char **environment, char **given) {
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);
     look_at_objects();
-    if (given)
+    if (given || is_attached())
         bp_attached_threads();
     note_rate(bp_process.writer.header);
     bp_startup_mark(BP_STARTUP_END);

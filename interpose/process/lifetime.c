@@ -22,7 +22,12 @@ struct box {
     void *(*start)(void *);
     void *argument;
     uint64_t stack_size;
-    struct box *next;
+    uint64_t taken;
+};
+
+struct boxes {
+    struct box boxes[BOXES];
+    struct boxes *next;
 };
 
 static struct {
@@ -38,12 +43,13 @@ static struct {
 } real;
 
 static struct {
-    struct bp_lock lock;
-    struct box *free;
+    struct boxes boxes;
+    uint64_t default_stack;
     pthread_key_t key;
     int has_key;
 } state;
 
+/* As libc found it when the program started: later changes of the limit are not for threads. */
 static uint64_t default_stack(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -51,27 +57,30 @@ static uint64_t default_stack(void) {
     return limit.rlim_cur;
 }
 
+/* Those after `boxes`, made if there are none; NULL without memory. */
+static struct boxes *more_boxes(struct boxes *boxes) {
+    struct boxes *next = __atomic_load_n(&boxes->next, __ATOMIC_ACQUIRE), *made;
+    if (next || !(made = bp_pages_new(sizeof *made)))
+        return next;
+    if (__atomic_compare_exchange_n(&boxes->next, &next, made, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    bp_pages_free(made, sizeof *made);
+    return next;
+}
+
+/* Without a lock, for which signals would have to be blocked. */
 static struct box *take_box(void) {
-    uint64_t mask = bp_lock(&state.lock);
-    if (!state.free) {
-        struct box *boxes = bp_pages_new(BOXES * sizeof *boxes);
-        for (int i = 0; boxes && i < BOXES; i++) {
-            boxes[i].next = state.free;
-            state.free = &boxes[i];
-        }
-    }
-    struct box *box = state.free;
-    if (box)
-        state.free = box->next;
-    bp_unlock(&state.lock, mask);
-    return box;
+    for (struct boxes *boxes = &state.boxes; boxes; boxes = more_boxes(boxes))
+        for (struct box *box = boxes->boxes; box < boxes->boxes + BOXES; box++)
+            if (!__atomic_load_n(&box->taken, __ATOMIC_RELAXED) &&
+                !__atomic_exchange_n(&box->taken, 1, __ATOMIC_ACQUIRE))
+                return box;
+    return NULL;
 }
 
 static void give_box(struct box *box) {
-    uint64_t mask = bp_lock(&state.lock);
-    box->next = state.free;
-    state.free = box;
-    bp_unlock(&state.lock, mask);
+    __atomic_store_n(&box->taken, 0, __ATOMIC_RELEASE);
 }
 
 /* The destructors of other keys may call hooked functions: end in the last round. */
@@ -112,7 +121,9 @@ static int wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attribut
     size_t size = 0;
     if (attributes && real.pthread_attr_getstacksize)
         real.pthread_attr_getstacksize(attributes, &size);
-    *box = (struct box){start, argument, size ? size : default_stack(), NULL};
+    box->start = start;
+    box->argument = argument;
+    box->stack_size = size ? size : state.default_stack;
     int error = real.pthread_create(thread, attributes, thread_start, box);
     if (error)
         give_box(box);
@@ -156,6 +167,7 @@ void bp_lifetime_init(void) {
 
 /* The key comes late, so that the low numbers stay the target's. */
 void bp_lifetime_start(void) {
+    state.default_stack = default_stack();
     real.pthread_key_create = bp_object_runtime_function("pthread_key_create");
     real.pthread_setspecific = bp_object_runtime_function("pthread_setspecific");
     real.pthread_attr_getstacksize = bp_object_runtime_function("pthread_attr_getstacksize");

@@ -49,17 +49,40 @@ static struct {
     void (*quick_exit)(int);
 } real;
 
+/* Not snprintf: a forked child would have to map the pages of libc that it needs. */
+static size_t put_text(char *to, size_t used, const char *text) {
+    for (; *text && used < BP_WRITER_PATH - 1; text++)
+        to[used++] = *text;
+    to[used] = '\0';
+    return used;
+}
+
+static size_t put_number(char *to, size_t used, uint32_t number) {
+    char digits[] = "4294967295", *at = digits + sizeof digits - 1;
+    do
+        *--at = (char)('0' + number % 10);
+    while (number /= 10);
+    return put_text(to, used, at);
+}
+
 /* battprof.<pid>.bp, or battprof.<pid>.<image>.bp for programs that a pid became by exec. */
+static int put_path(char *path, uint32_t image) {
+    size_t used = put_text(path, 0, state.config.directory);
+    used = put_text(path, used, "/battprof.");
+    used = put_number(path, used, (uint32_t)bp_process.pid);
+    if (image)
+        used = put_number(path, put_text(path, used, "."), image);
+    used = put_text(path, used, ".bp");
+    return used < BP_WRITER_PATH - 1 ? 0 : -ENAMETOOLONG;
+}
+
 static int create_numbered(int (*create)(const char *path), uint32_t *image) {
     char path[BP_WRITER_PATH];
     int error = -EEXIST;
     for (*image = 0; error == -EEXIST && *image < IMAGES; ++*image) {
-        int length = *image == 0 ? snprintf(path, sizeof path, "%s/battprof.%d.bp",
-                                            state.config.directory, bp_process.pid)
-                                 : snprintf(path, sizeof path, "%s/battprof.%d.%u.bp",
-                                            state.config.directory, bp_process.pid, *image);
-        if (length < 0 || (size_t)length >= sizeof path)
-            return -ENAMETOOLONG;
+        error = put_path(path, *image);
+        if (error)
+            return error;
         error = create(path);
     }
     --*image;
@@ -277,7 +300,6 @@ void bp_process_reaped(pid_t pid, int status) {
  * free (lock.h). In the order in which they are taken elsewhere. */
 void bp_process_before_fork(void) {
     bp_py_names_before_fork();
-    bp_sampler_before_fork();
     uint64_t mask = bp_lock(&bp_pause_lock);
     bp_lock_inner(&bp_hook_lock);
     bp_lock_inner(&bp_process.lock);
@@ -298,13 +320,21 @@ void bp_process_after_fork_parent(void) {
     unlock_after_fork();
 }
 
-static void describe_child(uint64_t now, uint32_t image, int had_tree, const char *parent) {
+static void put_tree(struct bp_header *header, const char *path) {
+    size_t used = 0;
+    for (; path[used] && used < sizeof header->tree - 1; used++)
+        header->tree[used] = path[used];
+    header->tree[used] = '\0';
+}
+
+/* `parent` is its file if that has the tree, else NULL. */
+static void describe_child(uint64_t now, uint32_t image, const char *parent) {
     struct bp_header *header = bp_process.writer.header;
     bp_header_set_process(header, now);
     header->image = image;
     header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE | BP_LATE)) | BP_FORKED;
-    if (had_tree)
-        snprintf(header->tree, sizeof header->tree, "%.511s", parent);
+    if (parent)
+        put_tree(header, parent);
     bp_process.tree_off = 0;
     claim_slot();
     state.ended = 0;
@@ -316,7 +346,8 @@ static int move_out(void) {
     uint32_t image;
     int had_tree = bp_process.writer.header->flags & BP_HAS_TREE;
     char parent[BP_WRITER_PATH];
-    snprintf(parent, sizeof parent, "%s", bp_process.writer.path);
+    if (had_tree)
+        put_text(parent, 0, bp_process.writer.path);
     bp_process.pid = (int32_t)BP_SYS0(SYS_getpid);
     int error = create_numbered(create_forked, &image);
     if (error && bp_writer_detach(&bp_process.writer, error) < 0) {
@@ -324,7 +355,7 @@ static int move_out(void) {
         return error;
     }
     __atomic_store_n(bp_alive, 1, __ATOMIC_RELAXED);
-    describe_child(now, image, had_tree, parent);
+    describe_child(now, image, had_tree ? parent : NULL);
     bp_thread_after_fork_child();
     bp_py_lines_after_fork();
     bp_sampler_after_fork_child();

@@ -32,8 +32,8 @@ static const char source[] = "r = range(200)\n"
 
 struct bp_py_weights bp_py_weights = {1, 1, 0};
 
-/* Of one batch, taken one after the other: a core that is shared runs at another speed a moment
- * later. More than the bare calls took, and more than the callees took in them. */
+/* What each batch took beyond the bare calls, and beyond what the callees took in them. Batches are
+ * compared one by one: a core that is shared runs at another speed a moment later. */
 struct cost {
     int64_t all[BATCHES], inside[BATCHES];
     int count;

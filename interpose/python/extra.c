@@ -16,7 +16,7 @@
 #define EVAL_INPUT 258 /* Py_eval_input */
 #define LARGEST 256    /* bytes of a code object that are looked at */
 
-/* CPython's _PyCodeObjectExtra, the same in 3.8 to 3.13. */
+/* CPython's _PyCodeObjectExtra, the same in 3.8 to 3.15. */
 struct extra {
     long size;
     void *words[];

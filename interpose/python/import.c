@@ -27,6 +27,7 @@ static struct {
     int minor; /* of the version; -1: unknown, nothing is done */
     void *interpreter;
     unsigned code;  /* where a frame has its code object */
+    uint64_t tags;  /* bits there that are no address */
     void *awaited;  /* code object, as an address only */
     void *previous; /* who runs frames otherwise */
     unsigned patience;
@@ -49,7 +50,8 @@ static void *ours(void) {
 
 static void *evaluate(void *tstate, void *frame, int thrown) {
     void *previous = state.previous;
-    int awaited = *(void **)((char *)frame + state.code) == state.awaited;
+    uint64_t code = *(uint64_t *)((char *)frame + state.code) & ~state.tags;
+    int awaited = code == (uint64_t)state.awaited;
     if ((awaited || --state.patience == 0) && bp_py_evaluator(state.interpreter) == ours())
         bp_py_evaluator_set(state.interpreter, previous);
     if (!awaited)
@@ -63,17 +65,21 @@ static void *evaluate(void *tstate, void *frame, int thrown) {
     return result;
 }
 
-static int find_version(void) {
-    const struct bp_layout *layout = bp_layout_find(bp_py.Py_GetVersion());
-    return layout ? layout->minor : -1;
+static int find_layout(void) {
+    const struct bp_layout *layout =
+        bp_py_odd_build() ? NULL : bp_layout_find(bp_py.Py_GetVersion());
+    if (!layout)
+        return -1;
+    state.code = layout->code;
+    state.tags = layout->tags;
+    return layout->minor;
 }
 
 /* A debug build has other frames; only a function that we know is replaced. */
 static int start(void) {
     struct bp_source_function what = {
         .name = "import", .module = "importlib", .kind = BP_FUNC_CALL, .flags = BP_FUNC_PYTHON};
-    state.minor = bp_py_odd_build() ? -1 : find_version();
-    state.code = state.minor >= 12 ? 0 : 32;
+    state.minor = find_layout();
     state.interpreter = bp_py.PyInterpreterState_Main();
     if (state.minor < 0 || !bp_py._PyEval_EvalFrameDefault ||
         bp_py_evaluator(state.interpreter) != (void *)bp_py._PyEval_EvalFrameDefault ||

@@ -28,13 +28,19 @@ struct bp_layout {
     /* A frame. */
     uint16_t previous, code, instruction, globals;
     uint16_t owner; /* 0: every frame has a call of its own in C */
-    uint8_t entry;  /* what `owner` holds in a frame that C code has called: 3.11; or in the frame
-                       that stands between it and its caller: 3.12 */
+    uint8_t entry;  /* what `owner` holds in a frame that C code has called: 3.11; or at least, in
+                       the frame that stands between it and its caller: 3.12 */
+    uint8_t tags;   /* bits of `code` that are no address */
     uint8_t place;  /* enum bp_layout_place */
     uint8_t lines;  /* enum bp_layout_lines */
     /* PyCodeObject. */
     uint16_t filename, name, qualname, line, table, instructions;
     uint16_t constants, flags;
+    uint16_t tuple; /* the items of a tuple */
+    /* JUMP_BACKWARD, where a loop within a line has no line event: 3.12 and later; else 0. */
+    uint8_t jump_back;
+    uint8_t jump_caches;  /* code units that follow it */
+    uint8_t extended_arg; /* EXTENDED_ARG, before a longer jump */
     /* PyUnicodeObject: where the characters are, ASCII or not. */
     uint16_t ascii, wide;
 };
@@ -45,9 +51,11 @@ struct bp_layout {
 #define BP_LAYOUT_BYTES 32      /* of a bytes object */
 #define BP_LAYOUT_TEXT_HASH 24  /* -1 until somebody asks */
 #define BP_LAYOUT_TEXT_STATE 32 /* bits: kind 2..4, compact 5, ASCII 6 */
-#define BP_LAYOUT_TUPLE 24      /* items of a tuple */
 #define BP_LAYOUT_DICT_KEYS 32  /* of a dictionary: its table of keys */
 #define BP_LAYOUT_DICT_SPLIT 40 /* values, if they are not in that table; else 0 */
+
+/* The newest minor version that has a layout. */
+#define BP_LAYOUT_NEWEST 15
 
 /* x of "3.x.y (main, …", what Py_GetVersion says; 0 for anything else. */
 int bp_layout_minor(const char *version);

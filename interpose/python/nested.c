@@ -70,9 +70,13 @@ static const char *inner_prefix(const struct walk *walk, const char *prefix, con
     return own ? bp_py_qualnames_keep(own, flags & CO_OPTIMIZED ? ".<locals>." : ".") : NULL;
 }
 
-static int has_code(void *constants, long count) {
+static void *item_of(const void *tuple, long i) {
+    return at(tuple, state.layout->tuple + 8 * (unsigned)i);
+}
+
+static int has_code(const void *constants, long count) {
     for (long i = 0; i < count; i++)
-        if (bp_py_type(at(constants, BP_LAYOUT_TUPLE + 8 * (unsigned)i)) == state.code_type)
+        if (bp_py_type(item_of(constants, i)) == state.code_type)
             return 1;
     return 0;
 }
@@ -101,7 +105,7 @@ static void walk_constants(struct walk *walk, void *code, const char *prefix, in
         return;
     long count = *(const long *)((const char *)constants + BP_LAYOUT_SIZE);
     for (long i = 0; i < count; i++) {
-        void *constant = at(constants, BP_LAYOUT_TUPLE + 8 * (unsigned)i);
+        void *constant = item_of(constants, i);
         if (bp_py_type(constant) == state.code_type)
             walk_one(walk, constant, prefix, depth);
     }

@@ -59,7 +59,7 @@ void bp_py_note(const char *text) {
 static const char *start_version(int minor) {
     if (minor >= 8 && minor <= 11)
         return bp_py_evaluate_start(minor);
-    if (minor == 12 || minor == 13)
+    if (minor >= 12 && minor <= BP_LAYOUT_NEWEST)
         return bp_py_monitor_start(minor, state.mode);
     return "a version that battprof does not know: no Python frames";
 }

@@ -18,7 +18,7 @@
 #define CLASSES 2 /* in classes: how far down methods are looked for */
 #define NAME_SIZE 256
 
-/* Of what an id may be; found by example, for types are not among a library's functions. */
+/* The types that an id may have, found by example: types are not among a library's functions. */
 static struct {
     void *str;
     void *number;

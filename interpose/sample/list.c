@@ -103,11 +103,10 @@ void *bp_list_get(struct bp_list *list, const struct bp_thread *thread, const vo
     return item;
 }
 
-void bp_list_reset(struct bp_list *list) {
-    list->count = 0;
-    list->chunk_count = 0;
-    for (uint32_t i = 0; list->slots && i <= list->mask; i++)
-        list->slots[i] = 0;
+void bp_list_free(struct bp_list *list) {
+    if (list->slots)
+        bp_pages_free(list->slots, (list->mask + 1) * sizeof *list->slots);
+    list->slots = NULL;
 }
 
 void bp_list_close(struct bp_list *list) {

@@ -29,8 +29,8 @@ struct bp_list {
 void *bp_list_get(struct bp_list *list, const struct bp_thread *thread, const void *key,
                   uint32_t *index);
 
-/* Forget all: in a forked child, whose file begins without them. */
-void bp_list_reset(struct bp_list *list);
+/* Gives its memory back; what is in the file stays. */
+void bp_list_free(struct bp_list *list);
 
 /* From now on there is room for nothing. In a forked child, too, where its items are empty. */
 void bp_list_close(struct bp_list *list);

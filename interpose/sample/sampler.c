@@ -17,7 +17,7 @@ static uint32_t parse_rate(const char *text) {
     return rate > HIGHEST_RATE ? HIGHEST_RATE : rate;
 }
 
-/* What stands in for a record that finds no memory, and keeps one over fork. */
+/* What stands in for a record that finds no memory. */
 static struct bp_sampler spare;
 
 static struct bp_sampler *make_record(void) {
@@ -97,17 +97,11 @@ void bp_sampler_finish(void) {
         bp_sampler_stop("the program took the signal of sampling by a system call of its own");
 }
 
-void bp_sampler_before_fork(void) {
-    spare = *bp_sampling.record;
-}
-
 /* The child's file begins without samples; what is on or off, and why, stays. */
 static void renew_record(void) {
-    struct bp_sampler before = spare;
-    struct bp_sampler *record = make_record();
+    struct bp_sampler *record = bp_sampling.record, before = *record;
     *record = (struct bp_sampler){
         .state = before.state, .flags = before.flags, .rate = before.rate, .signal = before.signal};
-    bp_sampling.record = record;
     note(before.reason);
 }
 

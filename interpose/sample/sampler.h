@@ -24,8 +24,7 @@ void bp_sampler_stop(const char *reason);
 /* At the end of the process: note whether the signal was still ours. */
 void bp_sampler_finish(void);
 
-/* Before fork, outside of the process lock; and in the child while it is held. */
-void bp_sampler_before_fork(void);
+/* In a forked child that has moved out, while the process lock is held. */
 void bp_sampler_after_fork_child(void);
 
 /* For the record: one more of something. */

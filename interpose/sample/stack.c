@@ -26,12 +26,23 @@ static void forget(struct bp_sample_stack *stack) {
 static struct bp_sample_stack *new_stack(void) {
     struct bp_sample_stack *stack = bp_pages_new(sizeof *stack);
     if (stack) {
+        stack->generation = bp_generation;
         stack->frames.kind = BP_FRAMES;
         stack->frames.key = sizeof(struct bp_frame);
         stack->samples.kind = BP_SAMPLES;
         stack->samples.key = offsetof(struct bp_sample, count);
     }
     return stack;
+}
+
+/* In a forked child at its first sample: what the parent had found, and where in its file. To clear
+ * it would take as many new pages as it has. */
+static void discard(struct bp_sampled *sampled) {
+    struct bp_sample_stack *stack = sampled->stack;
+    sampled->stack = NULL;
+    bp_list_free(&stack->frames);
+    bp_list_free(&stack->samples);
+    bp_pages_free(stack, sizeof *stack);
 }
 
 struct bp_sample_stack *bp_stack_enter(struct bp_thread *thread) {
@@ -41,24 +52,20 @@ struct bp_sample_stack *bp_stack_enter(struct bp_thread *thread) {
         return NULL;
     sampled->busy = (uint64_t)__builtin_frame_address(0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (sampled->stack && sampled->stack->generation != bp_generation)
+        discard(sampled);
     if (!sampled->stack)
         sampled->stack = new_stack();
-    if (!sampled->stack)
-        sampled->busy = 0;
     else if (busy)
         forget(sampled->stack);
+    if (!sampled->stack)
+        sampled->busy = 0;
     return sampled->stack;
 }
 
 void bp_stack_leave(struct bp_thread *thread) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     local_of(thread)->sampled->busy = 0;
-}
-
-static void reset(struct bp_sample_stack *stack) {
-    bp_list_reset(&stack->frames);
-    bp_list_reset(&stack->samples);
-    forget(stack);
 }
 
 void bp_stack_after_fork(struct bp_thread *thread) {
@@ -69,8 +76,6 @@ void bp_stack_after_fork(struct bp_thread *thread) {
         bp_list_close(&stack->frames);
         bp_list_close(&stack->samples);
         sampled->stack = NULL;
-    } else if (stack) {
-        reset(stack);
     }
 }
 

@@ -25,6 +25,7 @@ struct bp_sample_stack {
     struct bp_list samples;
     uint32_t count;
     uint32_t truncation;                   /* as in bp_walk */
+    uint32_t generation;                   /* bp_generation of the process that made it */
     struct bp_place places[BP_WALK_DEPTH]; /* joined, innermost first */
     struct bp_site sites[BP_SITES];
     struct bp_trail trails[BP_TRAILS];
@@ -32,7 +33,7 @@ struct bp_sample_stack {
     struct bp_py_stack python;
 };
 
-/* In a forked child: as if there had been no sample yet. */
+/* In a forked child, where the next sample begins anew. */
 void bp_stack_after_fork(struct bp_thread *thread);
 
 /* The thread's; NULL without memory, or while it is in use. Give it back with bp_stack_leave. */

@@ -81,7 +81,7 @@ static void check_profile(const struct bp_profile *profile) {
         const struct bp_func *func = &profile->funcs[i];
         promise(func->object == BP_NO_OBJECT || func->object < profile->object_count,
                 "objects exist");
-        promise(func->kind <= BP_FUNC_FOLDED, "kinds are known");
+        promise(func->kind <= BP_FUNC_PAUSED, "kinds are known");
         length += strlen(bp_profile_string(profile, func->name));
     }
     for (uint32_t i = 0; i < profile->object_count; i++)

@@ -38,7 +38,7 @@ static void show_lines(const struct bp_analysis *analysis, struct bp_report_sett
     bp_report_text(analysis, &settings, nowhere());
 }
 
-/* Of few tasks: a forecast simulates up to 1000 runs of as many as are asked for. */
+/* A few tasks only: a forecast simulates up to 1000 runs of as many as are asked for. */
 static void show_forecast(const struct bp_analysis *analysis, struct bp_report_settings settings) {
     settings.scale = 8;
     bp_report_text(analysis, &settings, nowhere());

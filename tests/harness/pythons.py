@@ -11,7 +11,7 @@ import tempfile
 LIB = os.path.abspath(os.environ.get("BATTPROF_LIB", "libbattprof.so"))
 CMD = os.path.abspath(os.environ.get("BATTPROF_CMD", "battprof"))
 AREA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python")
-OLDEST, NEWEST = (3, 8), (3, 13)
+OLDEST, NEWEST = (3, 8), (3, 15)
 
 
 def version(python):
@@ -30,18 +30,21 @@ def environment(**extra):
 
 
 def find():
-    """{(3, 11): path}, the system's own first; says which."""
+    """{(3, 11): path}, the system's own first, or those that TEST_PYTHONS names; says which."""
     found = {}
     places = ["/usr/bin/python3"] + sorted(glob.glob("/usr/bin/python3.[0-9]*"))
     places += sorted(glob.glob("/root/.pyenv/versions/3.*/bin/python3"))
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    places += sorted(glob.glob(cache + "/battprof-pythons/usr/bin/python3.[0-9]*"))
+    places = os.environ.get("TEST_PYTHONS", " ".join(places)).split()
     for place in places:
-        if re.search(r"python3(\.\d+)?$", place) and os.path.exists(place):
+        if re.search(r"python3(\.\d+)?$", place) and os.path.exists(place):  # no python3-config
             has = version(place)
             if has and OLDEST <= has[:2] <= NEWEST:
                 found.setdefault(has[:2], place)
     print("Pythons:", ", ".join("%d.%d (%s)" % (*v, p) for v, p in sorted(found.items())) or "none")
     if not found:
-        print("no Python from 3.8 to 3.13")
+        print("no Python from %d.%d to %d.%d" % (OLDEST + NEWEST))
         sys.exit(77)
     return dict(sorted(found.items()))
 

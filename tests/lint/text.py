@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Small things in all sources: an SPDX line, no notes to self, no blanks at the end, sorted file
-lists in meson.build, a README with the two commands to begin with. And a head for whoever opens a
-file of the product first: what it is, in a sentence or more. A short file may leave that to its own
-header."""
+"""Small things in all sources: an SPDX line, no notes to self, no blanks at the end, comments that
+begin with their subject, sorted file lists in meson.build, a README with the two commands to begin
+with. And a head for whoever opens a file of the product first: what it is, in a sentence or more. A
+short file may leave that to its own header."""
 import os
 import re
 import sys
@@ -16,6 +16,7 @@ HEAD = re.compile(r"/\* SPDX-License-" + r"Identifier: MIT\n \*\n(.*?)\*/", re.S
 HEAD_WORDS = 4
 LONG = 200  # lines: a file that is longer says itself how it is ordered
 COMMANDS = ("tools/demo", "tools/check")
+SUBJECT_LAST = re.compile(r"/\* (Of|The same\.) ")
 
 
 def check_source(path, text):
@@ -25,6 +26,8 @@ def check_source(path, text):
     for number, line in enumerate(text.split("\n")):
         if NOTES.search(line):
             problems.append(f"{path}:{number + 1}: {line.strip()}")
+        if SUBJECT_LAST.search(line):
+            problems.append(f"{path}:{number + 1}: begins without its subject: {line.strip()}")
         if line != line.rstrip():
             problems.append(f"{path}:{number + 1}: blanks at the end")
     return problems

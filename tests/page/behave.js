@@ -84,10 +84,31 @@ function panel() {
   return {...result, closed: box.hidden};
 }
 
+// A row of a task, and of a thread, leads to its graph; a task has one measure.
+function links() {
+  const follow = (tab, list) => {
+    one('#tab-' + tab).click();
+    const link = one('[data-list="' + list + '"] .link');
+    link.click();
+    return {view: one('[role=tab][aria-selected=true]').textContent, name: link.textContent, sum: sum(), scope: one('#graph select').selectedOptions[0].textContent,
+      off: all('#graph .tools button').filter(item => item.disabled).map(item => item.textContent), pressed: all('#graph [data-measure][aria-pressed=true]').map(item => item.textContent)};
+  };
+  const result = {task: follow('tasks', 'tasks.list'), thread: follow('processes', 'thread_list')};
+  button('reset').click();
+  return result;
+}
+
+// Lines of the sources, with what they took.
+function sources() {
+  one('#tab-source').click();
+  return {files: all('#source h3').map(head => head.textContent), hot: all('#source .hot').length, lines: all('#source .source div').length};
+}
+
 // Sorting by a column, twice; a filter; what is copied.
 async function table() {
   one('#tab-functions').click();
   const box = one('[data-list=functions]'), head = all('th', box).find(th => th.dataset.key === 'calls');
+  const begin = all('th[aria-sort]', box).map(th => th.dataset.key + ' ' + th.getAttribute('aria-sort'));
   const column = () => all('tbody tr', box).map(row => +row.children[all('th', box).indexOf(head)].textContent.replace(/,/g, ''));
   one('button', head).click();
   const falling = column(), first = head.getAttribute('aria-sort');
@@ -102,7 +123,7 @@ async function table() {
   delete navigator.clipboard;
   type(one('input[type=search]', box), '');
   one('#tab-overview').click();
-  return {falling, rising, first, rows, words, copied: texts[0]};
+  return {begin, falling, rising, first, rows, words, copied: texts[0]};
 }
 
 // Pictures are as wide as their room, so their texts are as large as others.
@@ -119,5 +140,5 @@ async function pictures() {
 }
 
 async function behave() {
-  return {search: searching(), graphs: graphs(), panel: panel(), table: await table(), pictures: await pictures()};
+  return {search: searching(), graphs: graphs(), panel: panel(), links: links(), sources: sources(), table: await table(), pictures: await pictures()};
 }

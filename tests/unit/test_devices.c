@@ -76,7 +76,7 @@ static struct bp_transfer asked(uint32_t node, unsigned flags, uint64_t count, u
     return item;
 }
 
-/* Of what was asked for only that counts of which no record came. An item without its other half
+/* What was asked for counts only where no record of it came. An item without its other half
  * means nothing. */
 static void copies_without_records(void) {
     struct builder builder;

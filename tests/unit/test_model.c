@@ -183,7 +183,7 @@ static void quantiles(void) {
     builder_fini(&builder);
 }
 
-/* Of CPU time: other programs do not count. */
+/* A part of CPU time: other programs do not count. */
 static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

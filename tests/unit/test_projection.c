@@ -134,6 +134,24 @@ static void phases_that_grow(void) {
     bp_projection_fini(&projection);
 }
 
+/* 0.5 s before each task: what is between tasks grows with them, whether it is named or not. */
+static void phases_between(void) {
+    struct bp_model_phase phase = {
+        .name = "generating", .count = 4, .thread_s = 2, .wall_s = 2, .between = 0.75};
+    struct bp_words grows = {.word = {"generating"}, .count = 1};
+    struct bp_projection projection;
+    begin(1);
+    for (int i = 0; i < 4; i++)
+        add(0, 0.5 + 1.5 * i, 1);
+    model.wall.total_s = 6;
+    model.phases = &phase;
+    model.phase_count = 1;
+    CHECK(bp_projection_init(&projection, &model, &grows));
+    CHECK_NEAR(bp_projection_at(&projection, 40).wall_s, 60, 1e-9);
+    CHECK_NEAR(bp_projection_gaps(&projection, 40), 13, 1e-9);
+    bp_projection_fini(&projection);
+}
+
 /* Tasks of 1 and 3 s by turns: the measured ones are certain, 16 more are 16 to 80 s. */
 static void interval(void) {
     struct bp_projection projection;
@@ -317,6 +335,7 @@ int main(void) {
     RUN(warm_up);
     RUN(dropped);
     RUN(phases_that_grow);
+    RUN(phases_between);
     RUN(interval);
     RUN(interval_that_is_possible);
     RUN(limited_by_workers);

@@ -113,7 +113,8 @@ static void indices_that_lead_nowhere(void) {
     builder_fini(&builder);
 }
 
-/* The child's file has its functions and none of the parent's samples. */
+/* The child's file has its functions, what the sampler says of itself, and none of the parent's
+ * samples. */
 static void past_a_fork(void) {
     struct bp_writer writer = {0};
     char path[] = "/tmp/battprof-samples-XXXXXX";
@@ -138,7 +139,7 @@ static void past_a_fork(void) {
         int count = 0;
         for (struct bp_chunk *c = writer.chunks; c; c = (struct bp_chunk *)c->links[0])
             count++;
-        _exit(failed || count != 1 || writer.open[BP_SAMPLER]);
+        _exit(failed || count != 2 || !writer.open[BP_SAMPLER]);
     }
     int status = -1;
     waitpid(pid, &status, 0);

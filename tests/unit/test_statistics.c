@@ -48,6 +48,13 @@ static void quantiles_interpolate(void) {
     CHECK_NEAR(bp_quantile(values, 0, 0.5), 0, 0);
 }
 
+static void whole_numbers(void) {
+    CHECK_EQUAL(bp_whole(3.9), 3);
+    CHECK_EQUAL(bp_whole(-1), 0);
+    CHECK_EQUAL(bp_whole(NAN), 0);
+    CHECK(bp_whole(3e19) == UINT64_MAX && bp_whole(INFINITY) == UINT64_MAX);
+}
+
 static void spreads(void) {
     double values[] = {1, 2, 4, 4, 9};
     CHECK_NEAR(bp_mean(values, 5), 4, 1e-12);
@@ -147,6 +154,7 @@ static void histogram(void) {
 int main(void) {
     RUN(quantiles_interpolate);
     RUN(percentiles_are_values);
+    RUN(whole_numbers);
     RUN(spreads);
     RUN(outliers_are_those_planted);
     RUN(noise_has_no_outliers);

@@ -62,16 +62,21 @@ char *bp_again_module(const struct bp_function *function) {
     return bp_copy_text(strpbrk(function->module, " ,;:\t'") ? "__main__" : function->module);
 }
 
+/* A kernel was started by Jupyter: nobody would type that. In it a cell has no arguments. */
+static bool is_kernel(const char *command) {
+    return strstr(command, " -m ipykernel_launcher ") != NULL;
+}
+
 char *bp_again_run(const struct bp_model *model, const char *options) {
     const char *command = bp_model_again(model);
     bool cell = bp_hint_in_cell();
     struct bp_text text = {0};
-    if (strcmp(command, "COMMAND") == 0)
+    if (strcmp(command, "COMMAND") == 0 || (is_kernel(command) && !cell))
         return NULL;
     bp_text_set(&text, "%s%s", cell ? "%%battprof" : bp_invoked(), cell ? "" : " run");
     add_options(&text, model, options);
     const char *words = cell ? skip_words(command, 2) : command;
-    if (words[0])
+    if (words[0] && !is_kernel(command))
         bp_text_add(&text, " -- %s", words);
     return bp_text_take(&text);
 }

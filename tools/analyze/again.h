@@ -14,8 +14,8 @@ char *bp_again_run(const struct bp_model *model, const char *options);
 /* The module as patterns name it: that of a script whose name a pattern cannot have is __main__. A
  * new text. */
 char *bp_again_module(const struct bp_function *function);
-/* The same behind what it is for, as the end of a sentence: a new text. Without the command it says
- * which options to run with. */
+/* The command behind what it is for, as the end of a sentence: a new text. Without the command it
+ * says which options to run with. */
 char *bp_again_sentence(const struct bp_model *model, const char *options);
 
 #endif

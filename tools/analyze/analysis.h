@@ -30,6 +30,7 @@ struct bp_analysis {
     uint32_t advice_count;
     char **notes; /* the most important first */
     uint32_t note_count;
+    const char *unmatched; /* of the notes: a pattern of --dsl found nothing; NULL */
 };
 
 /* The model must outlive the analysis. */

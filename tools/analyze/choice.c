@@ -21,6 +21,8 @@
 #define SMALLEST_PART 0.1
 /* Share of the libraries' time below which the user's code is not what takes it. */
 #define LITTLE 0.1
+/* Share of the wall below which a library is not worth another run. */
+#define SMALLEST_LIBRARY 0.05
 
 /* Characters that mean themselves, in a pattern and to a shell. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-+"
@@ -67,8 +69,21 @@ static const char *text_of(const struct bp_function *function, const char *patte
                                                         : pattern;
 }
 
-static void add_part(struct things *things, const struct bp_part *part,
-                     const struct bp_function *function) {
+/* Does a function of the library that has a name stand on a stack? What a program finds in a
+ * plug-in by pointers alone has none where it is stripped, and no slot is bound to it. */
+static bool is_entered(const struct bp_model *model, const struct bp_function *function) {
+    for (uint32_t i = 0; i < model->function_count; i++) {
+        const struct bp_function *other = &model->functions[i];
+        if (strcmp(other->path, function->path) == 0 && other->kind == BP_FUNC_CALL &&
+            (other->on_stacks || other->calls) && !strstr(other->name, "+0x"))
+            return true;
+    }
+    return false;
+}
+
+static void add_part(struct things *things, const struct bp_model *model,
+                     const struct bp_part *part) {
+    const struct bp_function *function = &model->functions[part->function];
     char *pattern = pattern_of(function);
     uint32_t before = things->count;
     uint32_t number = bp_keys_put(&things->table, pattern, strlen(pattern));
@@ -89,7 +104,8 @@ static void add_part(struct things *things, const struct bp_part *part,
     if (strstr(function->library, ".cpython-") || strstr(function->library, ".abi3."))
         return; /* the interpreter calls it by pointers: no slot to intercept */
     thing->exact |= (function->module[0] && strcmp(function->name, "<module>") != 0) ||
-                    (!function->module[0] && strstr(function->library, ".so"));
+                    (!function->module[0] && !thing->exact && strstr(function->library, ".so") &&
+                     is_entered(model, function));
 }
 
 static int compare_things(const void *a, const void *b) {
@@ -108,7 +124,7 @@ static void add_callers(struct things *things, const struct bp_model *model) {
         const struct bp_part none = {.function = i};
         if (function->owner == BP_OWNER_USER && function->kind == BP_FUNC_CALL &&
             function->module[0] && function->name[0] != '<')
-            add_part(things, &none, function);
+            add_part(things, model, &none);
     }
 }
 
@@ -119,7 +135,7 @@ static struct things find_things(const struct bp_model *model, enum bp_owner own
         const struct bp_function *function = &model->functions[model->parts[i].function];
         if (function->owner == owner && function->kind == BP_FUNC_CALL && !function->cuda &&
             (function->module[0] || function->path[0]))
-            add_part(&things, &model->parts[i], function);
+            add_part(&things, model, &model->parts[i]);
     }
     if (!things.count && owner == BP_OWNER_USER)
         add_callers(&things, model);
@@ -188,13 +204,14 @@ static void append(char **list, const char *between, const char *before, const c
 
 /* Options for all that is worth it; functions of a library are not counted before it is hooked. */
 static void choose(struct bp_choice *choice, const struct bp_model *model,
-                   const struct things *things) {
+                   const struct things *things, double least_s) {
     double sum_s = 0;
     for (uint32_t i = 0; i < things->count; i++)
         sum_s += things->list[i].s;
     for (uint32_t i = 0; i < things->count && i < MOST_NAMES; i++) {
         const struct thing *thing = &things->list[i];
-        if (!thing->exact || !(thing->sampled_s >= SMALLEST_PART * sum_s))
+        if (!thing->exact || !(thing->sampled_s >= SMALLEST_PART * sum_s) ||
+            !(thing->sampled_s >= least_s))
             continue;
         uint32_t functions = count_functions(model, thing->pattern);
         choice->native |= thing->native;
@@ -218,9 +235,9 @@ void bp_choice_init(struct bp_choice *choice, const struct bp_model *model) {
     struct things others = find_things(model, BP_OWNER_LIBRARY);
     choice->yours = name_things(&things);
     choice->program = things.count > 0 && things.list[0].program;
-    choose(choice, model, &things);
+    choose(choice, model, &things, 0);
     if (sampled_s(&things) < LITTLE * sampled_s(&others))
-        choose(choice, model, &others);
+        choose(choice, model, &others, SMALLEST_LIBRARY * model->wall.total_s);
     if (choice->unknown)
         choice->functions = 0;
     things_fini(&others);

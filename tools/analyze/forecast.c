@@ -6,6 +6,7 @@
 #include "tools/analyze/forecast.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tools/base/memory.h"
@@ -45,6 +46,8 @@
 
 struct random {
     uint64_t state;
+    double spare; /* normal draws are made in pairs */
+    bool has_spare;
 };
 
 /* splitmix64 */
@@ -60,9 +63,22 @@ static double uniform(struct random *random) {
     return (double)((next(random) >> 11) + 1) * 0x1p-53;
 }
 
+/* Marsaglia's polar method: most of a forecast's time is spent here, and it needs no cosine. */
 static double normal(struct random *random) {
-    double radius = sqrt(-2 * log(uniform(random)));
-    return radius * cos(2 * M_PI * uniform(random));
+    double x;
+    double y;
+    double square;
+    random->has_spare = !random->has_spare;
+    if (!random->has_spare)
+        return random->spare;
+    do {
+        x = 2 * uniform(random) - 1;
+        y = 2 * uniform(random) - 1;
+        square = x * x + y * y;
+    } while (square >= 1 || square <= 0);
+    double factor = sqrt(-2 * log(square) / square);
+    random->spare = y * factor;
+    return x * factor;
 }
 
 /* A draw from the gamma distribution with scale 1 and a shape of at least 1, by Marsaglia and
@@ -94,6 +110,7 @@ struct population {
     double drawn_deviation;
     double alpha;
     double *weights; /* sums over the measured tasks, rising */
+    uint32_t *guide; /* the first task whose sum reaches each of as many equal parts of the whole */
 };
 
 static void learn(struct population *population, const double *sorted, uint32_t count) {
@@ -107,6 +124,17 @@ static void learn(struct population *population, const double *sorted, uint32_t 
         population->excess += sorted[i] - sorted[count - population->tail - 1];
     population->bandwidth = 0.5 * population->deviation * pow(count, -0.2);
     population->weights = bp_alloc(count, sizeof(*population->weights));
+    population->guide = bp_alloc(count, sizeof(*population->guide));
+}
+
+static void make_guide(struct population *population) {
+    uint32_t count = population->count;
+    double part = population->weights[count - 1] / count;
+    for (uint32_t i = 0, at = 0; i < count; i++) {
+        while (at < count - 1 && population->weights[at] < i * part)
+            at++;
+        population->guide[i] = at;
+    }
 }
 
 static void assume(struct population *population, struct random *random) {
@@ -128,19 +156,20 @@ static void assume(struct population *population, struct random *random) {
         population->alpha = INFINITY; /* all alike */
     for (uint32_t i = 0; i < population->count; i++)
         population->weights[i] = sum -= log(uniform(random));
+    make_guide(population);
 }
 
+/* A measured task, by its weight; `at` is above 0, up to 1. */
 static uint32_t pick(const struct population *population, double at) {
-    uint32_t low = 0;
-    uint32_t high = population->count - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (population->weights[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t last = population->count - 1;
+    uint32_t part = (uint32_t)(at * population->count);
+    uint32_t i = population->guide[part < last ? part : last];
+    double sum = at * population->weights[last];
+    while (i > 0 && population->weights[i - 1] >= sum) /* the rounding of parts */
+        i--;
+    while (i < last && population->weights[i] < sum)
+        i++;
+    return i;
 }
 
 /* The time of a task that was not measured. */
@@ -148,7 +177,7 @@ static double draw(const struct population *population, struct random *random) {
     if (population->kind == LOGNORMAL)
         return exp(population->drawn_mean + population->drawn_deviation * normal(random));
     uint32_t count = population->count;
-    uint32_t like = pick(population, uniform(random) * population->weights[count - 1]);
+    uint32_t like = pick(population, uniform(random));
     if (population->kind == MEASURED || like < count - population->tail)
         return exp(population->sorted[like] + population->bandwidth * normal(random));
     double above = -log(uniform(random)) / population->alpha;
@@ -191,14 +220,19 @@ double bp_forecast_span(const double *times, uint32_t count, uint32_t places, do
 }
 
 /* Measured tasks first: a longer run has them, too. A shorter one has some of them. */
-static double simulate(const struct bp_forecast_run *run, const struct population *population,
-                       struct random *random, uint64_t tasks) {
+static struct places lay_measured(const struct bp_forecast_run *run, uint64_t tasks) {
     struct places places = make_places(run->places, run->gap_s);
+    for (uint32_t i = 0; tasks > run->count && i < run->count; i++)
+        put(&places, on_place(run->places, run->times[i]));
+    return places;
+}
+
+/* `places` as the measured tasks leave them. */
+static double simulate(const struct bp_forecast_run *run, const struct population *population,
+                       struct random *random, uint64_t tasks, struct places places) {
     uint64_t more = tasks > run->count ? tasks - run->count : tasks;
     uint64_t drawn = more < MOST_DRAWN ? more : MOST_DRAWN;
     double sum_s = 0;
-    for (uint32_t i = 0; tasks > run->count && i < run->count; i++)
-        put(&places, on_place(run->places, run->times[i]));
     double slower = exp(hypot(RUN_TO_RUN, fmin(run->load / 2, MOST_LOAD)) * normal(random));
     for (uint64_t i = 0; i < drawn; i++) {
         double s = draw(population, random);
@@ -226,17 +260,19 @@ struct bp_forecast bp_forecast(const struct bp_forecast_run *run, uint64_t tasks
     uint32_t count = (uint32_t)fmax(fmin(runs, MOST_RUNS), FEWEST_RUNS);
     double *walls = bp_alloc(count, sizeof(*walls));
     double *sorted = sort_logarithms(run);
-    struct random random = {SEED};
+    struct random random = {.state = SEED};
+    struct places measured = lay_measured(run, tasks);
     struct population population;
     learn(&population, sorted, run->count);
     for (uint32_t i = 0; i < count; i++) {
         assume(&population, &random);
-        walls[i] = simulate(run, &population, &random, tasks);
+        walls[i] = simulate(run, &population, &random, tasks, measured);
     }
     bp_sort_values(walls, count);
     struct bp_forecast forecast = {bp_quantile(walls, count, BELOW), bp_quantile(walls, count, 0.5),
                                    bp_quantile(walls, count, 1 - ABOVE)};
     free(population.weights);
+    free(population.guide);
     free(sorted);
     free(walls);
     return forecast;

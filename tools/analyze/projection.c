@@ -210,6 +210,8 @@ static void find_growing(struct bp_projection *projection, const struct bp_model
                          const struct bp_words *grows) {
     for (uint32_t i = 0; i < model->phase_count; i++) {
         const struct bp_model_phase *phase = &model->phases[i];
+        if (bp_phase_recurs(phase))
+            continue; /* it is in the gaps */
         for (size_t k = 0; grows && k < grows->count; k++)
             if (strcmp(grows->word[k], phase->name) == 0)
                 projection->grows_s += bp_phase_outside(phase) / projection->from;
@@ -318,6 +320,12 @@ static double span_at(const struct bp_projection *projection, double tasks) {
     double places = fmin(projection->places, fmax(tasks, 1));
     double in_turn_s = tasks * projection->task_s + (tasks - places) * projection->gap_s;
     return in_turn_s / places + tasks * projection->grows_s;
+}
+
+double bp_projection_gaps(const struct bp_projection *projection, uint64_t tasks) {
+    double gaps = (double)projection->from - projection->places;
+    return gaps > 0 ? fmax((double)tasks - projection->places, 0) / gaps
+                    : (double)tasks / projection->from;
 }
 
 /* How often more what is outside of tasks takes at a scale: what is paid once not at all, what is

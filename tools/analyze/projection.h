@@ -54,7 +54,8 @@ struct bp_scaled {
 };
 
 /* False if the run has too few tasks. From one run it is unknown whether loading takes as long
- * for more tasks: phases outside of tasks are paid once unless `grows` names them. */
+ * for more tasks: phases outside of tasks are paid once unless `grows` names them; those between
+ * tasks are in the gaps. */
 bool bp_projection_init(struct bp_projection *projection, const struct bp_model *model,
                         const struct bp_words *grows);
 /* Also after bp_projection_init() returned false. */
@@ -63,6 +64,9 @@ struct bp_scaled bp_projection_at(const struct bp_projection *projection, uint64
 
 /* What one more task costs the wall. */
 double bp_projection_step(const struct bp_projection *projection);
+
+/* How many times as many gaps between tasks so many tasks have. */
+double bp_projection_gaps(const struct bp_projection *projection, uint64_t tasks);
 
 /* Tasks differ so much that an interval from a few of them promises too much. */
 bool bp_projection_uneven(const struct bp_projection *projection);
@@ -73,8 +77,8 @@ struct bp_saving {
     double step_s;
 };
 
-/* Of `wall_s` that this run would be shorter, the part `in_tasks` (0 to 1) comes from its tasks. A
- * step shrinks by no more than tasks have of it; what the run saves beyond that, the wait for the
+/* This run would be shorter by `wall_s`; the part `in_tasks` (0 to 1) of that comes from its tasks.
+ * A step shrinks by no more than tasks have of it; what the run saves beyond that, the wait for the
  * last long task say, it saves once. */
 struct bp_saving bp_projection_saving(const struct bp_projection *projection, double wall_s,
                                       double in_tasks);

@@ -15,6 +15,7 @@
 #include "profile/clock.h"
 #include "tools/attach/loan.h"
 #include "tools/attach/refusal.h"
+#include "tools/attach/remote.h"
 #include "tools/base/memory.h"
 #include "tools/base/text.h"
 #include "tools/live/find.h"
@@ -28,8 +29,9 @@
 #define WAITERS 4 /* rounds, of which one takes threads that wait, too */
 #define LOOKS 100 /* at a thread in a call with a time limit, in a round */
 #define LOOK_NS 500000
-#define DENIALS 20         /* one after the other: it is the process that is refused */
-#define SHORTEST_NS 100000 /* between rounds; doubled up to the longest */
+#define RECORDED_NS 100000000 /* between looks whether the process is recorded meanwhile */
+#define DENIALS 20            /* one after the other: it is the process that is refused */
+#define SHORTEST_NS 100000    /* between rounds; doubled up to the longest */
 #define LONGEST_NS 2000000
 #define START_NS 3000000000ull  /* from loading the library to its profile, on a busy machine */
 #define DLOPEN_MODE 0x80000000u /* __libc_dlopen_mode wants to be told that it is dlopen */
@@ -160,8 +162,19 @@ static bool is_patient(const struct attempt *attempt, uint64_t begin) {
                                   past < LONGEST_PATIENCE_NS);
 }
 
+/* Another command was faster, or one that was killed before: our list of files lacks the library,
+ * and stacks that lead through it cannot be followed any more. */
+static bool is_recorded(const struct attempt *attempt, uint64_t *looked) {
+    if (now_ns() - *looked < RECORDED_NS)
+        return false;
+    char *path = bp_find_profile(attempt->objects.pid);
+    *looked = now_ns();
+    free(path);
+    return path;
+}
+
 static void try_all(struct attempt *attempt) {
-    uint64_t begin = now_ns();
+    uint64_t begin = now_ns(), looked = begin;
     long wait = SHORTEST_NS;
     bool over = false;
     attempt->state = BP_LOAN_AGAIN;
@@ -170,11 +183,32 @@ static void try_all(struct attempt *attempt) {
             attempt->state = BP_LOAN_LOST;
             return;
         }
+        if (!over && is_recorded(attempt, &looked)) {
+            attempt->state = BP_LOAN_DONE;
+            return;
+        }
         if (over || round == 0)
             continue;
         pause_ns(wait);
         wait = 2 * wait < LONGEST_NS ? 2 * wait : LONGEST_NS;
     }
+}
+
+/* A stack that leads through a file that cannot be read cannot be followed. */
+static const char *unreadable(const struct bp_objects *objects) {
+    for (uint32_t i = 0; i < objects->count; i++)
+        if (!objects->rows[i].elf)
+            return objects->rows[i].path;
+    return NULL;
+}
+
+static char *explain_last(const struct attempt *attempt) {
+    const char *file = unreadable(&attempt->objects);
+    if (!attempt->last)
+        return bp_copy_text("all of its threads are in calls that would notice a stop");
+    return bp_make_text("no thread came to a place where it can load a library; %s%s%s",
+                        attempt->last, file ? "; a file of its code cannot be read: " : "",
+                        file ? file : "");
 }
 
 static int explain(const struct attempt *attempt, struct bp_error *error) {
@@ -194,27 +228,31 @@ static int explain(const struct attempt *attempt, struct bp_error *error) {
     default:
         if (attempt->loan.error)
             refusal = bp_trace_refusal(attempt->objects.pid, attempt->loan.error);
-        bp_error_set(error, BP_FAILED, "process %d: %s%s", pid,
-                     refusal         ? refusal
-                     : attempt->last ? "no thread came to a place where it can load a library; "
-                                     : "all of its threads are in calls that would notice a stop",
-                     refusal || !attempt->last ? "" : attempt->last);
+        if (!refusal)
+            refusal = explain_last(attempt);
+        bp_error_set(error, BP_FAILED, "process %d: %s", pid, refusal);
         free(refusal);
         return -1;
     }
 }
 
-/* The library opens its profile before dlopen returns, unless the thread was given back before. */
-static int wait_for_profile(const struct attempt *attempt, struct bp_error *error) {
-    uint64_t end = now_ns() + START_NS;
-    pid_t pid = attempt->objects.pid;
+static bool has_profile(const struct attempt *attempt, uint64_t patience) {
+    uint64_t end = now_ns() + patience;
     do {
-        char *path = bp_find_profile(pid);
+        char *path = bp_find_profile(attempt->objects.pid);
         free(path);
         if (path)
-            return 0;
+            return true;
         pause_ns(LONGEST_NS);
     } while (now_ns() < end);
+    return false;
+}
+
+/* The library opens its profile before dlopen returns, unless the thread was given back before. */
+static int wait_for_profile(const struct attempt *attempt, struct bp_error *error) {
+    pid_t pid = attempt->objects.pid;
+    if (has_profile(attempt, START_NS))
+        return 0;
     return bp_error_set(error, BP_FAILED,
                         "process %d has the library but writes no profile: has it ended, or may "
                         "it not write to %s?",
@@ -230,6 +268,8 @@ static int attach(struct attempt *attempt, struct bp_error *error) {
                                      .attach = &attempt->attach,
                                      .address = bp_objects_room(&attempt->objects, bp_loan_size())};
     try_all(attempt);
+    if (attempt->state == BP_LOAN_AGAIN && has_profile(attempt, 0))
+        attempt->state = BP_LOAN_DONE; /* by another command, which was in the way */
     int result =
         attempt->state == BP_LOAN_DONE ? wait_for_profile(attempt, error) : explain(attempt, error);
     bp_safe_calls_free(attempt->loan.calls);
@@ -247,9 +287,41 @@ char *bp_attach_refusal(const struct bp_attach_request *request) {
         refusal = bp_copy_text(trouble.text);
     else
         refusal = bp_refusal_of_objects(&objects, request);
+    if (!refusal && bp_remote_refusal(&objects))
+        refusal = bp_refusal_of_ptrace(request->pid);
     bp_objects_fini(&objects);
     bp_error_fini(&trouble);
     return refusal;
+}
+
+const char *bp_attach_remote_refusal(pid_t pid) {
+    struct bp_objects objects = {0};
+    struct bp_error trouble = {0};
+    bool gone = bp_objects_init(&objects, pid, &trouble) != 0;
+    const char *refusal = gone ? "its memory cannot be read" : bp_remote_refusal(&objects);
+    bp_objects_fini(&objects);
+    bp_error_fini(&trouble);
+    return refusal;
+}
+
+/* Its own interpreter first, then a thread that is borrowed. */
+static int attach_some_way(struct attempt *attempt, struct bp_error *error) {
+    const struct bp_attach_request *request = attempt->request;
+    struct bp_attach_result *result = attempt->result;
+    result->by_script =
+        bp_remote_load(&attempt->objects, request, result) && has_profile(attempt, 0);
+    if (result->by_script)
+        return 0;
+    char *refusal = bp_refusal_of_ptrace(request->pid);
+    bool remote = !bp_remote_refusal(&attempt->objects);
+    int failed = refusal ? bp_error_set(error, BP_FAILED, "process %d: %s%s", (int)request->pid,
+                                        remote ? "its main thread runs no Python code now, and no "
+                                                 "other thread may be borrowed: "
+                                               : "",
+                                        refusal)
+                         : attach(attempt, error);
+    free(refusal);
+    return failed;
 }
 
 int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *result,
@@ -265,7 +337,7 @@ int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *
     if (refusal)
         failed = bp_error_set(error, BP_FAILED, "process %d: %s", (int)request->pid, refusal);
     if (!failed)
-        failed = attach(attempt, error);
+        failed = attach_some_way(attempt, error);
     free(refusal);
     free(attempt->last);
     bp_objects_fini(&attempt->objects);

@@ -88,6 +88,12 @@ static bool is_critical(pid_t pid, pid_t tid) {
            critical != 0;
 }
 
+/* By another command, which was killed. Each stop is then the end of one of the thread's waits:
+ * were these begun anew, as all other calls are, it would never come to their end. */
+static bool is_on_loan(const struct bp_loan *loan, uint64_t pc) {
+    return pc >= loan->address && pc < loan->address + bp_loan_size();
+}
+
 /* NULL: the thread may be borrowed. */
 static const char *look_at(struct borrowed *borrowed) {
     static struct bp_frames frames;
@@ -98,6 +104,8 @@ static const char *look_at(struct borrowed *borrowed) {
     if (bp_registers_get(tid, &borrowed->registers) ||
         ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(borrowed->mask), &borrowed->mask))
         return "its registers cannot be read";
+    if (is_on_loan(loan, borrowed->registers.rip))
+        return "it is on its way back from a command that was killed";
     if (bp_registers_mend(&borrowed->registers) && bp_registers_set(tid, &borrowed->registers))
         return "its registers cannot be set";
     if (is_critical(loan->objects->pid, tid))

@@ -169,12 +169,28 @@ static void read_parts(struct bp_attach_object *object) {
     object->entry = head.e_entry ? object->base + head.e_entry : 0;
 }
 
-static void open_file(struct bp_attach_object *object, pid_t pid) {
-    char *path = bp_make_text("/proc/%d/root%s", (int)pid, object->path);
-    object->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (object->fd < 0) /* of a changed root the kernel tells the path from ours, if it can */
-        object->fd = open(object->path, O_RDONLY | O_CLOEXEC);
+static int open_at(char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     free(path);
+    return fd;
+}
+
+/* One that was deleted or replaced, as a program that was built anew, is still to be had from the
+ * kernel: the program from its owner, other files as root. */
+static int open_deleted(const struct bp_attach_object *object, pid_t pid) {
+    if (object->main)
+        return open_at(bp_make_text("/proc/%d/exe", (int)pid));
+    return open_at(bp_make_text("/proc/%d/map_files/%llx-%llx", (int)pid,
+                                (unsigned long long)object->low,
+                                (unsigned long long)object->first_end));
+}
+
+static void open_file(struct bp_attach_object *object, pid_t pid) {
+    object->fd = open_at(bp_make_text("/proc/%d/root%s", (int)pid, object->path));
+    if (object->fd < 0) /* of a changed root the kernel tells the path from ours, if it can */
+        object->fd = open_at(bp_copy_text(object->path));
+    if (object->fd < 0)
+        object->fd = open_deleted(object, pid);
     object->elf = object->fd < 0 ? NULL : elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
     if (object->elf && (elf_kind(object->elf) != ELF_K_ELF || gelf_getclass(object->elf) != 2)) {
         elf_end(object->elf);
@@ -204,6 +220,7 @@ static void add_line(struct bp_objects *objects, const struct line *line) {
         last = BP_APPEND(objects->rows, objects->count);
         *last =
             (struct bp_attach_object){.path = bp_copy_text(line->path), .low = line->low, .fd = -1};
+        last->first_end = line->high;
     }
     last->high = line->high;
     if (line->access[2] == 'x')
@@ -266,12 +283,11 @@ int bp_objects_init(struct bp_objects *objects, pid_t pid, struct bp_error *erro
         fclose(file);
     free(text);
     keep_code(objects);
+    find_main(objects);
     for (uint32_t i = 0; i < objects->count; i++)
         describe(objects, &objects->rows[i]);
-    if (objects->count) {
-        find_main(objects);
+    if (objects->count)
         return 0;
-    }
     return bp_error_set(error, BP_FAILED, "the memory of process %d cannot be read: %s", (int)pid,
                         file ? "it has ended" : strerror(failed));
 }

@@ -28,6 +28,7 @@ enum bp_object_role {
 struct bp_attach_object {
     char *path;         /* as the process sees it */
     uint64_t low, high; /* all of its mappings */
+    uint64_t first_end; /* of the first one */
     uint64_t base;      /* address - base is that in the file */
     uint64_t code_end;  /* what follows on the last page of the code is nobody's */
     uint64_t room;      /* bytes there */

@@ -34,16 +34,17 @@ char *bp_refusal_of_process(pid_t pid) {
         return bp_make_text("that is this command itself");
     if (bp_trace_status(pid, "VmSize:") < 0 && bp_trace_status(pid, "Threads:") > 0)
         return bp_make_text("it has no memory of its own: a thread of the kernel, or it has ended");
-    char *refusal = check_rights(pid);
-    if (refusal)
-        return refusal;
+    return check_rights(pid);
+}
+
+char *bp_refusal_of_ptrace(pid_t pid) {
     if (bp_trace_status(pid, "Seccomp:") > 0)
         return bp_make_text("a seccomp filter says which system calls it may make, and may end it "
                             "for ours; it is left alone. Start it with: battprof run");
     return NULL;
 }
 
-/* Of the program's own file. */
+/* Why the program's own file forbids it. */
 static char *check_program(pid_t pid) {
     unsigned char head[20] = {0};
     char *path = bp_make_text("/proc/%d/exe", (int)pid);

@@ -10,7 +10,9 @@
 
 /* Before its memory is read: a new sentence, or NULL. */
 char *bp_refusal_of_process(pid_t pid);
-/* Of what it is made of. */
+/* Why none of its threads may be borrowed. */
+char *bp_refusal_of_ptrace(pid_t pid);
+/* Why the process's own objects forbid it. */
 char *bp_refusal_of_objects(const struct bp_objects *objects,
                             const struct bp_attach_request *request);
 

@@ -203,7 +203,7 @@ static const char *check_library(const struct bp_safe_calls *calls, const struct
     return NULL;
 }
 
-/* Of the frames that are not the C library's. */
+/* Checks a frame that is not the C library's. */
 static const char *check_other(const struct bp_safe_calls *calls,
                                const struct bp_attach_frame *frame, bool may_allocate) {
     if (frame->trampoline)

@@ -12,6 +12,11 @@ char *bp_attach_refusal(const struct bp_attach_request *request) {
     return bp_make_text(REASON);
 }
 
+const char *bp_attach_remote_refusal(pid_t pid) {
+    (void)pid;
+    return REASON;
+}
+
 int bp_attach(const struct bp_attach_request *request, struct bp_attach_result *result,
               struct bp_error *error) {
     *result = (struct bp_attach_result){0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what a page has more than it was written for, in tenths; names are not cut then. */
+/* Tenths of the width beyond the usual one that names get; they are not cut then. */
 #define NAMES_PART 6
 #define NAMES_MOST 48
 #define BAR_MOST 40
@@ -96,13 +96,26 @@ static double print_cells(const struct bp_page *page, const struct bp_column *co
     return share;
 }
 
+/* On a line of its own, of which the end says most where it is too long even for that. */
+static void print_alone(const struct bp_page *page, const char *mark, const char *label) {
+    const char *cut = page->utf8 ? "…" : "..";
+    int room = page->width - bp_page_columns(mark);
+    if (bp_page_columns(label) <= room)
+        cut = "";
+    for (room -= bp_page_columns(cut); *label && bp_page_columns(label) > room;)
+        do
+            label++;
+        while ((*label & 0xc0) == 0x80); /* within a character */
+    fprintf(page->out, "%s%s%s\n", mark, cut, label);
+}
+
 static double begin_row(const struct bp_page *page, const struct bp_column *columns,
                         const char *mark, const char *label, const void *row) {
     int widths[MOST_COLUMNS];
     fit(page, columns, widths);
     bool fits = bp_page_columns(mark) + bp_page_columns(label) <= widths[0];
     if (!fits && page->width < BP_PAGE_WIDTH) {
-        fprintf(page->out, "%s%s\n", mark, label);
+        print_alone(page, mark, label);
         mark = label = "";
     }
     fputs(mark, page->out);
@@ -132,7 +145,7 @@ void bp_columns_whole_row(const struct bp_page *page, const struct bp_column *co
     fit(page, columns, widths);
     bool fits = bp_page_columns(mark) + bp_page_columns(label) <= widths[0];
     if (!fits)
-        fprintf(page->out, "%s%s\n", mark, label);
+        print_alone(page, mark, label);
     bp_columns_row(page, columns, fits ? mark : "", fits ? label : "", row);
 }
 

@@ -30,7 +30,7 @@ void *bp_resize(void *items, size_t count, size_t size);
 /* The next item of an array, zeroed; `number` is how many there are. */
 #define BP_PLACE(items, number)                                                                    \
     ((items) = bp_grow((items), (number), sizeof(*(items))), &(items)[number])
-/* The same, and it is counted. */
+/* BP_PLACE for an array whose count goes up by one. */
 #define BP_APPEND(items, count) ((count)++, BP_PLACE(items, (count)-1))
 
 char *bp_copy_text(const char *text);

@@ -64,7 +64,7 @@ const char *bp_sentence_time(double s, char text[32]);
 void bp_page_left(const struct bp_page *page, const char *text, int width);
 void bp_page_right(const struct bp_page *page, const char *text, int width);
 void bp_page_bar(const struct bp_page *page, double part, int width, int colour);
-/* The same at the end of a line: nothing follows it. */
+/* A bar at the end of a line: nothing follows it. */
 void bp_page_bar_alone(const struct bp_page *page, double part, int width, int colour);
 
 /* One paragraph, broken at spaces; lines after the first are indented by `indent`, the first by the

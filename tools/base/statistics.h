@@ -9,9 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Without the fraction. What fits into no count, as a quotient of a damaged profile may, is the
+ * nearest that does. */
+static inline uint64_t bp_whole(double value) {
+    if (!(value > 0))
+        return 0;
+    return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
 void bp_sort_values(double *values, uint32_t count);
 
-/* Of sorted values; 0 if there are none. `q` is from 0 to 1. */
+/* The quantile `q`, from 0 to 1, of sorted values; 0 if there are none. */
 double bp_quantile(const double *sorted, uint32_t count, double q);
 
 /* The value that at least a part `q` of the values do not exceed: one of them. */
@@ -56,8 +64,7 @@ double bp_student_at(uint32_t degrees, double level);
  * times as fast. Its inverse is the speed-up of the whole. */
 double bp_amdahl(double part, double factor);
 
-/* Of stretches from starts[i] to ends[i], how many lie over each other at most; sorts both arrays.
- */
+/* How many of the stretches from starts[i] to ends[i] overlap at most; sorts both arrays. */
 uint32_t bp_most_at_once(double *starts, double *ends, uint32_t count);
 
 /* Counts in `buckets` equal steps of the logarithm from `low` to `high`; what lies outside goes to

@@ -79,10 +79,11 @@ const struct bp_command bp_command_attach = {
     .name = "attach",
     .summary = "record a process that is already running",
     .usage = "[options] PID",
-    .about = "Has the process load libbattprof.so, by ptrace: one of its threads is borrowed for "
-             "some milliseconds, the others run on. It is recorded until it ends; what it did "
-             "before is not in the report. Whatever stands in the way is said, with what would "
-             "allow it; the process then goes on as it was.",
+    .about = "Has the process load libbattprof.so: its own Python does so, from 3.14 on, or one of "
+             "its threads is borrowed by ptrace for some milliseconds, and the others run on. The "
+             "process is recorded until it ends; what it did before is not in the report. If it "
+             "cannot be attached to, the command says why and what would allow it, and the process "
+             "goes on as it was.",
     .next = "Examples:\n"
             "  battprof attach 1234\n"
             "  battprof attach --for 30s --dsl solvers 1234\n"
@@ -205,8 +206,10 @@ static void say_attached(const struct command *command, const struct bp_attach_r
         return;
     double for_s = command->settings.for_s;
     char *until = for_s > 0 ? bp_make_text("for %g s", for_s) : bp_copy_text("until it ends");
-    bp_note("process %d is being recorded %s, in %s; thread %d stood still for %.1f ms",
-            (int)command->request.pid, until, command->directory, (int)result->tid,
+    bp_note("process %d is being recorded %s, in %s; %s %d %s for %.1f ms",
+            (int)command->request.pid, until, command->directory,
+            result->by_script ? "its Python loaded the library, thread" : "thread",
+            (int)result->tid, result->by_script ? "was busy with it" : "stood still",
             (double)result->stopped_ns * 1e-6);
     free(until);
 }
@@ -233,6 +236,24 @@ static void attach_children(struct command *command) {
     free(tree);
 }
 
+/* A command that was killed had the library loaded a moment ago: then it records to where that one
+ * said, and ours was no more than another reference to it. */
+static int check_directory(const struct command *command, struct bp_error *error) {
+    struct recording recording;
+    pid_t pid = command->request.pid;
+    char *path = bp_find_profile(pid);
+    char *ours = bp_make_text("%s/%s", command->directory, path ? bp_base_name(path) : "");
+    int failed = 0;
+    if (path && access(ours, F_OK) != 0) {
+        rmdir(command->directory); /* nothing is in it */
+        look_at(&recording, path);
+        failed = say_recorded(pid, path, recording.since, error);
+    }
+    free(ours);
+    free(path);
+    return failed;
+}
+
 static int attach(struct command *command, struct bp_error *error) {
     struct bp_attach_result result;
     pid_t pid = command->request.pid;
@@ -256,6 +277,8 @@ static int attach(struct command *command, struct bp_error *error) {
         rmdir(command->directory); /* nothing is in it */
         return -1;
     }
+    if (check_directory(command, error))
+        return -1;
     say_attached(command, &result);
     if (command->settings.children)
         attach_children(command);

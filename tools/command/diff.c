@@ -27,7 +27,7 @@ static int store_percent(const struct bp_option *option, const char *value, void
 }
 
 static const struct bp_option options[] = {
-    {"by", 0, "category|function|group|kernel|task|transfer",
+    {"by", 0, "category|function|group|kernel|sampled|task|transfer",
      "for --csv: all rows of this kind, whether they differ or not", bp_option_choice,
      offsetof(struct bp_diff_settings, by)},
     {"csv", 0, NULL, "the differences as CSV", bp_option_flag,

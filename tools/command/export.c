@@ -97,12 +97,13 @@ static int check_single(const char *path, const char *format, struct bp_error *e
                         path, format, format, path);
 }
 
-static int write_file(const struct bp_model *model, const struct settings *settings,
-                      const char *path, struct bp_error *error) {
+static int write_file(struct bp_model *model, const struct settings *settings, const char *path,
+                      struct bp_error *error) {
     struct bp_destination destination;
     struct bp_export export;
     if (bp_destination_open(&destination, path, stdout, error))
         return -1;
+    bp_model_locate(model);
     bp_export_init(&export, model);
     export.weight = find_weight(settings->weight);
     export.by_task = settings->by && strcmp(settings->by, "task") == 0;
@@ -110,6 +111,34 @@ static int write_file(const struct bp_model *model, const struct settings *setti
     int result = bp_export_write(&export, find_format(settings->format), destination.out);
     bp_export_fini(&export);
     return bp_destination_close(&destination, result, "the export", error);
+}
+
+/* Share of the wall in code that was only sampled above which exact calls say little. */
+#define MOSTLY_SAMPLED 0.5
+
+/* Contexts know of a program's own code that it ran, and samples what: where to find them. */
+static void note_samples(const struct bp_model *model, const struct settings *settings,
+                         const char *file) {
+    static const char *const where[BP_EXPORT_FORMATS] = {
+        [BP_EXPORT_pprof] = "go tool pprof -sample_index=cpu",
+        [BP_EXPORT_speedscope] = "in the profile 'CPU time of sampled stacks', the third",
+        [BP_EXPORT_callgrind] = "in -f pprof, speedscope or folded",
+        [BP_EXPORT_firefox] = "in -f pprof, speedscope or folded",
+        [BP_EXPORT_folded] = "with --weight cpu",
+    };
+    enum bp_export_format format = find_format(settings->format);
+    bool cpu = settings->weight && find_weight(settings->weight) == BP_WEIGHT_CPU;
+    double own_s = 0;
+    for (uint32_t i = 0; i < model->function_count; i++)
+        if (model->functions[i].kind == BP_FUNC_ROOT)
+            own_s += model->functions[i].wall_s;
+    if (where[format] && !cpu && model->samples.stack_count &&
+        own_s > MOSTLY_SAMPLED * model->wall.total_s)
+        bp_note(
+            "%.0f %% of the wall is code that was sampled, not intercepted; its functions: %s%s%s",
+            100 * own_s / model->wall.total_s, where[format],
+            format == BP_EXPORT_pprof && file ? " " : "",
+            format == BP_EXPORT_pprof && file ? file : "");
 }
 
 static int export_file(const char *path, const struct settings *settings,
@@ -126,6 +155,8 @@ static int export_file(const char *path, const struct settings *settings,
     if (bp_export_is_empty(model))
         bp_note("%s: no thread was measured: the %s file is empty", path, settings->format);
     int result = write_file(model, settings, file, error);
+    if (!result)
+        note_samples(model, settings, file);
     free(file);
     bp_model_free(model);
     return result;

@@ -40,11 +40,12 @@ static const struct bp_command *const commands[] = {
 };
 
 /* If the target is to see a standard file closed, ours must not take its number; a placeholder that
- * exec closes again keeps it. */
+ * exec closes again keeps it. Writing to a closed stdout fails as it would without one: what was
+ * asked for did not go anywhere. */
 static void occupy_standard_files(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
-            (void)!open("/dev/null", O_RDWR | O_CLOEXEC);
+            (void)!open("/dev/null", (fd == 1 ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 }
 
 static void print_help(FILE *out) {

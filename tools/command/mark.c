@@ -10,9 +10,9 @@ const struct bp_command bp_command_mark = {
     .summary = "note an instant of a run, with a text",
     .usage = "TARGET TEXT",
     .about =
-        "Notes this instant in the profile of a run that goes on: reports and timelines show it. "
-        "TARGET is the number of a process, a profile or the directory of a run. The program is "
-        "not involved. Up to 111 bytes of TEXT are kept.",
+        "Adds a mark with TEXT and the current time to the profile of a running program: reports "
+        "and timelines show it. TARGET is the number of a process, a profile or the directory of "
+        "a run. The program is not interrupted. Up to 111 bytes of TEXT are kept.",
     .next = "Example:\n"
             "  battprof mark 1234 'epoch 2'\n"
             "Next: battprof report",

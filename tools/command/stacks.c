@@ -18,8 +18,9 @@ const struct bp_command bp_command_stacks = {
     .usage = "[options] PID",
     .about =
         "Shows the threads of a process: the intercepted calls that are open and for how long, "
-        "if it is being recorded, and the native frames, where ptrace is allowed and libunwind "
-        "is installed. Each thread stops while its stack is walked, for a few milliseconds.",
+        "if it is being recorded; and its Python and native frames, where ptrace is allowed. Each "
+        "thread stops while its stack is walked, for a few milliseconds. Native frames need "
+        "libunwind.",
     .next = "Example:\n"
             "  battprof stacks 1234",
     .options = options,

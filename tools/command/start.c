@@ -9,11 +9,11 @@ const struct bp_command bp_command_start = {
     .name = "start",
     .summary = "record processes that are paused",
     .usage = "[TARGET]",
-    .about = "Records the processes of TARGET from now on: one process, or all of a run and those "
-             "to come. TARGET is the number of a process, a profile or the directory of a run; "
-             "without it the run in the working directory is meant. Returns when they do, or after "
-             "three seconds with a word on those that have not answered: a process that waits "
-             "takes notice when it runs.",
+    .about = "Records the processes of TARGET from now on: one process, or all processes of a run "
+             "and those that begin later. TARGET is the number of a process, a profile or the "
+             "directory of a run; the default is the run in the working directory. Returns when "
+             "all of them record, or after three seconds; then a line names each process that has "
+             "not answered. One that is waiting answers when it next runs.",
     .next = "Example:\n"
             "  battprof start 1234\n"
             "Next: battprof report",

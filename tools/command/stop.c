@@ -9,9 +9,9 @@ const struct bp_command bp_command_stop = {
     .name = "stop",
     .summary = "pause the recording of processes",
     .usage = "[TARGET]",
-    .about = "Pauses the recording of the processes of TARGET: they go on, and their calls cost "
-             "what they cost without battprof. TARGET is as for `battprof start`. What was "
-             "recorded stays, and paused time is shown as such.",
+    .about = "Pauses the recording of the processes of TARGET. They keep running, and their calls "
+             "cost what they cost without battprof. TARGET is as for `battprof start`. What was "
+             "recorded stays; reports show for how long recording was paused.",
     .next = "Example:\n"
             "  battprof stop 1234\n"
             "Next: battprof report",

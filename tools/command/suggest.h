@@ -17,10 +17,10 @@ struct bp_typed {
     char *const *words;   /* up to NULL */
 };
 
-/* Of `battprof WORDS`: true with the error set if these can be run or shown. */
+/* Asks about `battprof WORDS`: true with the error set if these can be run or shown. */
 bool bp_suggest_command(char *const *words, struct bp_error *error);
 
-/* Of `run`: -1 with the error set if what was probed is no program. */
+/* Asks for `run`: -1 with the error set if what was probed is no program. */
 int bp_suggest_instead(const struct bp_probe *probe, const struct bp_typed *typed,
                        struct bp_error *error);
 

@@ -35,11 +35,13 @@ struct settings {
 static const struct bp_option options[] = {
     {"budget", 0, "TIME", "compare the expected end with TIME: 8h, 90m, 300s", bp_option_time,
      SETTING(budget_s)},
-    {"by", 0, "function|thread|process", "the first table", bp_option_choice, SETTING(by)},
-    {"count", 'n', "N", "end after N looks", bp_option_number, SETTING(count)},
-    {"every", 0, "TIME", "look every TIME; 1s on a terminal, else 10s", bp_option_time,
-     SETTING(every_s)},
-    {"expect", 0, "N", "the run has N tasks: when will it end?", bp_option_number, SETTING(expect)},
+    {"by", 0, "function|thread|process", "the table that is shown first", bp_option_choice,
+     SETTING(by)},
+    {"count", 'n', "N", "stop after N updates", bp_option_number, SETTING(count)},
+    {"every", 0, "TIME", "time between updates (default 1s on a terminal, else 10s)",
+     bp_option_time, SETTING(every_s)},
+    {"expect", 0, "N", "the run has N tasks: estimate when it will end", bp_option_number,
+     SETTING(expect)},
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text, SETTING(rules)},
 };
 

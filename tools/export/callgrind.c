@@ -9,6 +9,7 @@
 
 #include "tools/base/keys.h"
 #include "tools/base/memory.h"
+#include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
 
@@ -41,6 +42,7 @@ struct callgrind {
     uint32_t edge_count;
     bool *named;    /* per place */
     uint32_t *path; /* places of the row that is visited and of its callers */
+    struct bp_keys objects;
     struct bp_keys files;
 };
 
@@ -105,19 +107,31 @@ static void write_clean(const char *text, FILE *out) {
         fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
 }
 
-/* "fl=(3) /usr/lib/libm.so", and from the second time on "fl=(3)". */
-static void write_file(struct callgrind *callgrind, const char *key, uint32_t frame) {
-    const char *path = bp_export_file(callgrind->export->model, frame);
-    uint32_t known = callgrind->files.count;
-    uint32_t number = bp_keys_put(&callgrind->files, path, strlen(path));
-    fprintf(callgrind->out, "%s=(%u)", key, number + 1);
-    if (number == known) {
-        char *clean = bp_utf8_text(path[0] ? path : "???");
-        fputc(' ', callgrind->out);
-        write_clean(clean, callgrind->out);
+/* "ob=(3) /usr/lib/libm.so", and from the second time on "ob=(3)". */
+static void write_name(struct bp_keys *known, const char *key, const char *name, FILE *out) {
+    uint32_t count = known->count;
+    uint32_t number = bp_keys_put(known, name, strlen(name));
+    fprintf(out, "%s=(%u)", key, number + 1);
+    if (number == count) {
+        char *clean = bp_utf8_text(name[0] ? name : "???");
+        fputc(' ', out);
+        write_clean(clean, out);
         free(clean);
     }
-    fputc('\n', callgrind->out);
+    fputc('\n', out);
+}
+
+/* The library, and the source file or "[libm.so]": readers open what has a path as a source. */
+static void write_file(struct callgrind *callgrind, bool callee, uint32_t frame) {
+    const struct bp_model *model = callgrind->export->model;
+    const struct bp_function *function = bp_export_function(model, frame);
+    const char *library = bp_export_library(model, frame);
+    const char *path = bp_export_file(model, frame);
+    bool source = function && function->file && function->file[0];
+    char *file = source || !path[0] ? bp_copy_text(path) : bp_make_text("[%s]", bp_base_name(path));
+    write_name(&callgrind->objects, callee ? "cob" : "ob", library, callgrind->out);
+    write_name(&callgrind->files, callee ? "cfi" : "fl", file, callgrind->out);
+    free(file);
 }
 
 static void write_place(struct callgrind *callgrind, const char *key, uint32_t number) {
@@ -150,13 +164,13 @@ static void write_function(struct callgrind *callgrind, uint32_t number) {
     uint32_t frame = callgrind->places[number].frame;
     uint32_t line = bp_export_line(model, frame);
     fputc('\n', callgrind->out);
-    write_file(callgrind, "fl", frame);
+    write_file(callgrind, false, frame);
     write_place(callgrind, "fn", number);
     write_cost(callgrind, line, &callgrind->self[number]);
     for (uint32_t i = callgrind->first_edge[number]; i; i = callgrind->edges[i - 1].next) {
         const struct cost *edge = &callgrind->edges[i - 1];
         uint32_t to = callgrind->places[edge->to].frame;
-        write_file(callgrind, "cfi", to);
+        write_file(callgrind, true, to);
         write_place(callgrind, "cfn", edge->to);
         /* With none the next line would be read as self cost. */
         fprintf(callgrind->out, "calls=%llu %u\n",
@@ -204,6 +218,7 @@ int bp_export_callgrind(const struct bp_export *export, FILE *out) {
         write_function(&callgrind, i);
     bp_keys_fini(&callgrind.place_keys);
     bp_keys_fini(&callgrind.edge_keys);
+    bp_keys_fini(&callgrind.objects);
     bp_keys_fini(&callgrind.files);
     free(callgrind.places);
     free(callgrind.self);

@@ -24,13 +24,19 @@ static uint32_t local_frame(struct bp_firefox_thread *thread, uint32_t frame) {
     return thread->locals[frame] - 1;
 }
 
-/* 0 is "Other"; the others are those of the run. */
-static uint32_t main_category(const struct bp_walk_row *row) {
+/* 0 is "Other": the overhead, and what is paused. The others are those of the run. */
+static uint32_t main_category(const struct bp_model *model, const struct bp_walk_row *row) {
+    double shares[BP_CATEGORIES];
     uint32_t best = 0;
-    for (uint32_t i = 0; i < BP_CATEGORIES; i++)
-        if (row->category_s[i] > (best ? row->category_s[best - 1] : 0))
-            best = i + 1;
-    return best;
+    uint32_t frame = bp_export_frame(model, row->functions[row->depth]);
+    if (frame == model->function_count + BP_REST_OVERHEAD ||
+        frame == model->function_count + BP_REST_PAUSED)
+        return 0;
+    bp_export_shares(model, row, shares);
+    for (uint32_t i = 1; i < BP_CATEGORIES; i++)
+        if (shares[i] > shares[best])
+            best = i;
+    return 1 + best;
 }
 
 static bool add_row(const struct bp_walk_row *row, void *data) {
@@ -41,32 +47,34 @@ static bool add_row(const struct bp_walk_row *row, void *data) {
     *BP_APPEND(thread->stacks, thread->stack_count) =
         (struct bp_firefox_stack){.prefix = row->depth ? thread->path[row->depth - 1] : BP_NO_STACK,
                                   .frame = local,
-                                  .category = main_category(row),
+                                  .category = main_category(thread->export->model, row),
                                   .weight_ns = bp_export_weigh(row, BP_WEIGHT_WALL)};
     thread->path[row->depth] = number;
     return true;
 }
 
-static void write_categories(const struct bp_model *model, FILE *out) {
+static void write_categories(FILE *out) {
     static const char *const colors[BP_CATEGORIES] = {"green", "blue", "orange"};
     fputs("\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}",
           out);
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        fputs(",{\"name\":", out);
-        bp_export_json_text(bp_export_category(model, (enum bp_category)i), out);
-        fprintf(out, ",\"color\":\"%s\",\"subcategories\":[\"Other\"]}", colors[i]);
+        fprintf(out, ",{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
+                bp_category_name((enum bp_category)i), colors[i]);
     }
     fputs("]", out);
 }
 
+/* Samples of a thread end before the run does: without its end, tasks after them are not shown. */
 static void write_meta(const struct bp_export *export, FILE *out) {
     char *comment = bp_export_comment(BP_EXPORT_firefox);
     char *command = bp_utf8_text(export->model->run.command);
     fprintf(out,
             "{\"meta\":{\"version\":29,\"preprocessedProfileVersion\":%d,\"interval\":1,"
-            "\"startTime\":%.3f,\"processType\":0,\"stackwalk\":0,\"debug\":false,"
+            "\"startTime\":%.3f,\"profilingStartTime\":0,\"profilingEndTime\":%.6f,"
+            "\"processType\":0,\"stackwalk\":0,\"debug\":false,"
             "\"symbolicated\":true,\"product\":",
-            FORMAT_VERSION, 1e-6 * (double)export->model->run.began_ns);
+            FORMAT_VERSION, 1e-6 * (double)export->model->run.began_ns,
+            1e3 * export->model->wall.total_s);
     bp_export_json_text(command, out);
     fputs(",\"comment\":", out);
     bp_export_json_text(comment, out);
@@ -76,7 +84,7 @@ static void write_meta(const struct bp_export *export, FILE *out) {
           "\"data\":[{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\","
           "\"searchable\":true}]}],",
           out);
-    write_categories(export->model, out);
+    write_categories(out);
     fputs("},\"libs\":[],\"pages\":[],\"counters\":[],\"threads\":[\n", out);
     free(comment);
     free(command);
@@ -100,6 +108,7 @@ int bp_export_firefox(const struct bp_export *export, FILE *out) {
     struct bp_firefox_thread thread = {.export = export};
     struct bp_slices slices;
     bp_slices_init(&slices, model);
+    bp_who_init(&thread.who, model);
     thread.locals = bp_alloc(bp_export_frame_count(model), sizeof(*thread.locals));
     thread.path = bp_alloc(model->context_count + 1, sizeof(*thread.path));
     write_meta(export, out);
@@ -116,5 +125,6 @@ int bp_export_firefox(const struct bp_export *export, FILE *out) {
     free(thread.locals);
     free(thread.path);
     bp_slices_fini(&slices);
+    bp_who_fini(&thread.who);
     return ferror(out) ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "tools/export/frame.h"
 #include "tools/export/slice.h"
+#include "tools/export/who.h"
 
 struct bp_firefox_stack {
     uint32_t prefix; /* BP_NO_STACK: it is a root */
@@ -17,6 +18,7 @@ struct bp_firefox_stack {
 
 struct bp_firefox_thread {
     const struct bp_export *export;
+    struct bp_who who;
     uint32_t number;  /* in the model; BP_ALL_THREADS: what is no thread's */
     uint32_t *frames; /* of the run, in the thread's order */
     uint32_t frame_count;

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "tools/base/memory.h"
+#include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/firefox.h"
 
@@ -143,12 +145,16 @@ static void write_marker(enum marker column, const struct bp_slice *slice, uint3
     const char *state = slice->failed ? "failed" : slice->unfinished ? "unfinished" : "ended";
     if (column == NAME)
         fprintf(out, "%u", string);
+    else if (column == END && slice->instant)
+        fputs("null", out);
     else if (column == START || column == END)
         fprintf(out, "%.6f", 1e-6 * (double)(column == START ? slice->start_ns : slice->end_ns));
+    else if (column == DATA && slice->instant)
+        fputs("null", out);
     else if (column == DATA)
         fprintf(out, "{\"type\":\"Task\",\"state\":\"%s\"}", state);
     else
-        fputs(column == PHASE ? "1" : "0", out); /* phase 1: an interval */
+        fputs(column == PHASE && !slice->instant ? "1" : "0", out); /* phase 1: an interval */
 }
 
 static void write_markers(const struct bp_firefox_thread *thread, const struct bp_slices *slices,
@@ -192,6 +198,21 @@ static void write_strings(const struct bp_firefox_thread *thread, const struct b
     fputs("]}", out);
 }
 
+/* Its command, and what it is called where processes of several machines are together. */
+static char *name_process(const struct bp_firefox_thread *thread,
+                          const struct bp_model_thread *from) {
+    const struct bp_model *model = thread->export->model;
+    if (!from)
+        return bp_copy_text("battprof");
+    char *place = bp_who_place(model, from->process);
+    char *name =
+        bp_make_text("%s%s", model->processes[from->process].profile->header.command, place);
+    char *clean = bp_utf8_text(name);
+    free(place);
+    free(name);
+    return clean;
+}
+
 /* The head of a thread, up to its tables. Returns when it began. */
 static double write_head(const struct bp_firefox_thread *thread, FILE *out) {
     const struct bp_model *model = thread->export->model;
@@ -200,19 +221,19 @@ static double write_head(const struct bp_firefox_thread *thread, FILE *out) {
     const struct bp_model_process *process = from ? &model->processes[from->process] : NULL;
     double start_ms = process && process->start_s > 0 ? 1e3 * process->start_s : 0;
     double end_ms = start_ms + 1e3 * (process ? process->lifetime_s : model->wall.total_s);
-    int pid = process ? process->profile->header.pid : 0;
+    uint32_t tid = from ? thread->who.tids[thread->number] : 0;
+    uint32_t pid = process ? thread->who.pids[from->process] : 0;
     char *name = bp_utf8_text(from ? from->source->info.name : "no thread");
-    char *program = bp_utf8_text(process ? process->profile->header.command : "battprof");
+    char *program = name_process(thread, from);
     fputs("{\"name\":", out);
     bp_export_json_text(name, out);
     fputs(",\"processName\":", out);
     bp_export_json_text(program, out);
     fprintf(out,
-            ",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d,"
+            ",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,"
             "\"processStartupTime\":%.6f,\"processShutdownTime\":%.6f,"
             "\"registerTime\":%.6f,\"unregisterTime\":%.6f,\"pausedRanges\":[],\n",
-            from && from->source->info.tid != pid ? "false" : "true", pid,
-            from ? from->source->info.tid : 0, start_ms, end_ms, start_ms, end_ms);
+            tid == pid ? "true" : "false", pid, tid, start_ms, end_ms, start_ms, end_ms);
     free(name);
     free(program);
     return start_ms;

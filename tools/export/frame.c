@@ -5,9 +5,6 @@
 
 #include "tools/base/text.h"
 
-/* Seconds that sums of the wall may miss by rounding alone. */
-#define ROUNDING_S 1e-6
-
 const char *const bp_weight_names[] = {"wall", "thread", "cpu", "calls", "bytes"};
 
 uint64_t bp_export_ns(double s) {
@@ -32,9 +29,25 @@ uint32_t bp_export_line(const struct bp_model *model, uint32_t frame) {
     return function ? function->line : 0;
 }
 
-const char *bp_export_category(const struct bp_model *model, enum bp_category category) {
-    (void)model;
-    return bp_category_name(category);
+const char *bp_export_category(const struct bp_model *model, uint32_t frame,
+                               enum bp_category category) {
+    if (frame == model->function_count + BP_REST_OVERHEAD)
+        return "profiler";
+    return frame == model->function_count + BP_REST_PAUSED ? "paused" : bp_category_name(category);
+}
+
+/* Wall while no thread was there, or none was busy, is framework in the report. */
+void bp_export_shares(const struct bp_model *model, const struct bp_walk_row *row,
+                      double shares[BP_CATEGORIES]) {
+    const struct bp_function *function =
+        bp_export_function(model, bp_export_frame(model, row->functions[row->depth]));
+    double whole_s = 0;
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        whole_s += row->category_s[i];
+    for (int i = 0; i < BP_CATEGORIES; i++)
+        shares[i] = whole_s > 0 ? row->category_s[i] / whole_s : 0;
+    if (!(whole_s > 0))
+        shares[function ? function->category : BP_FRAMEWORK] = 1;
 }
 
 uint64_t bp_export_weigh(const struct bp_walk_row *row, enum bp_weight weight) {
@@ -71,7 +84,6 @@ static void visit_rest(const struct bp_model *model, enum bp_rest_frame rest, do
                               .total_s = thread_s,
                               .wall_s = wall_s,
                               .total_wall_s = wall_s};
-    row.category_s[BP_FRAMEWORK] = thread_s;
     if (bp_export_ns(wall_s) || bp_export_ns(thread_s))
         visit(&row, data);
 }
@@ -93,12 +105,14 @@ static void visit_copies(const struct bp_model *model, bp_walk_visit *visit, voi
 
 void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *data) {
     const struct bp_wall *wall = &model->wall;
-    visit_rest(model, BP_REST_IDLE, wall->idle_s - owned_idle(model), 0, visit, data);
+    double idle_s = wall->idle_s - owned_idle(model);
+    if (idle_s > BP_EXPORT_ROUNDING_S)
+        visit_rest(model, BP_REST_IDLE, idle_s, 0, visit, data);
     visit_rest(model, BP_REST_START, wall->start_s, 0, visit, data);
     visit_rest(model, BP_REST_PAUSED, wall->paused_s, model->thread_time.paused_s, visit, data);
     visit_rest(model, BP_REST_OVERHEAD, wall->overhead_s, model->thread_time.overhead_s, visit,
                data);
-    if (wall->unsplit_s > ROUNDING_S)
+    if (wall->unsplit_s > BP_EXPORT_ROUNDING_S)
         visit_rest(model, BP_REST_UNSPLIT, wall->unsplit_s, 0, visit, data);
     visit_copies(model, visit, data);
 }

@@ -10,6 +10,9 @@
 #include "tools/export/export.h"
 #include "tools/model/walk.h"
 
+/* Seconds that sums of the wall may miss by rounding alone. */
+#define BP_EXPORT_ROUNDING_S 1e-6
+
 enum bp_rest_frame {
     BP_REST_IDLE,     /* [idle]: no thread was busy, and whose wait it was is unknown */
     BP_REST_START,    /* [start]: there was no thread */
@@ -42,8 +45,13 @@ const char *bp_export_library(const struct bp_model *model, uint32_t frame);
 const char *bp_export_file(const struct bp_model *model, uint32_t frame);
 uint32_t bp_export_line(const struct bp_model *model, uint32_t frame);
 
-/* The one word for a category of this run. */
-const char *bp_export_category(const struct bp_model *model, enum bp_category category);
+/* The category of a part of a frame's row, as in `categories` of the JSON report; what is paused is
+ * beside them. */
+const char *bp_export_category(const struct bp_model *model, uint32_t frame,
+                               enum bp_category category);
+/* Parts of the row by category, which sum to 1. */
+void bp_export_shares(const struct bp_model *model, const struct bp_walk_row *row,
+                      double shares[BP_CATEGORIES]);
 
 /* Exact contexts of a thread, or of all threads and then the rest; never parts. */
 void bp_export_contexts(const struct bp_model *model, uint32_t thread, bp_walk_visit *visit,
@@ -51,7 +59,7 @@ void bp_export_contexts(const struct bp_model *model, uint32_t thread, bp_walk_v
 /* The rest alone. */
 void bp_export_rest(const struct bp_model *model, bp_walk_visit *visit, void *data);
 
-/* Of a row itself, without what is below it. */
+/* The weight of a row itself, without what is below it. */
 uint64_t bp_export_weigh(const struct bp_walk_row *row, enum bp_weight weight);
 
 uint64_t bp_export_ns(double s);

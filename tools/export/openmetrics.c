@@ -45,6 +45,14 @@ static void write_one(FILE *out, const char *name, double value) {
     write_number(out, value);
 }
 
+/* A part of the wall beside the categories; most runs have none. */
+static void write_part(FILE *out, const char *name, double s) {
+    if (s <= BP_EXPORT_ROUNDING_S)
+        return;
+    write_label(out, "wall_seconds", "category", name);
+    write_number(out, s);
+}
+
 static void write_wall(const struct bp_model *model, FILE *out) {
     char *comment = bp_export_comment(BP_EXPORT_openmetrics);
     char *help = bp_make_text("Wall clock time of the run. (%s)", comment);
@@ -55,12 +63,13 @@ static void write_wall(const struct bp_model *model, FILE *out) {
     write_family(out, "wall_seconds", "gauge",
                  "Wall clock time of the run by category; the parts sum to the whole.");
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        write_label(out, "wall_seconds", "category",
-                    bp_export_category(model, (enum bp_category)i));
+        write_label(out, "wall_seconds", "category", bp_category_name((enum bp_category)i));
         write_number(out, model->wall.category_s[i]);
     }
     write_label(out, "wall_seconds", "category", "profiler");
     write_number(out, model->wall.overhead_s);
+    write_part(out, "paused", model->wall.paused_s);
+    write_part(out, "unsplit", model->wall.unsplit_s);
     write_family(out, "thread_seconds", "gauge", "Lifetimes of all threads.");
     write_one(out, "thread_seconds", model->thread_time.total_s);
     write_family(out, "cpu_seconds", "gauge", "CPU time of all threads.");

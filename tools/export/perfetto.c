@@ -15,6 +15,7 @@
 #include "tools/export/proto.h"
 #include "tools/export/share_series.h"
 #include "tools/export/slice.h"
+#include "tools/export/who.h"
 
 /* Numbers of fields. */
 enum trace { PACKET = 1 };
@@ -46,7 +47,7 @@ enum event {
 enum annotation { ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
 /* TrackEvent.Type */
-enum type { SLICE_BEGIN = 1, SLICE_END, COUNTER = 4 };
+enum type { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 
 /* One sequence writes the whole file. */
 #define SEQUENCE 1
@@ -56,6 +57,7 @@ struct perfetto {
     const struct bp_export *export;
     const struct bp_model *model;
     const struct bp_slices *slices;
+    const struct bp_who *who;
     FILE *out;
     bool begun;
     struct bp_proto top;
@@ -111,11 +113,8 @@ static void put_text(struct bp_proto *to, uint32_t field, const char *text) {
 static void put_process(struct perfetto *perfetto, uint32_t number) {
     const struct bp_model_process *process = &perfetto->model->processes[number];
     const struct bp_header *header = &process->profile->header;
-    char *name = process->rank < 0
-                     ? bp_make_text("%s", bp_base_name(header->executable))
-                     : bp_make_text("%s, rank %d on %s", bp_base_name(header->executable),
-                                    process->rank, header->host);
-    bp_proto_number(&perfetto->inner, PROCESS_PID, (uint64_t)header->pid);
+    char *name = bp_who_name(perfetto->who, number);
+    bp_proto_number(&perfetto->inner, PROCESS_PID, perfetto->who->pids[number]);
     put_text(&perfetto->inner, PROCESS_COMMAND, header->command);
     put_text(&perfetto->inner, PROCESS_NAME, name);
     bp_proto_number(&perfetto->message, TRACK_ID, process_track(number));
@@ -126,9 +125,8 @@ static void put_process(struct perfetto *perfetto, uint32_t number) {
 
 static void put_thread(struct perfetto *perfetto, uint32_t number) {
     const struct bp_model_thread *thread = &perfetto->model->threads[number];
-    const struct bp_header *header = &perfetto->model->processes[thread->process].profile->header;
-    bp_proto_number(&perfetto->inner, THREAD_PID, (uint64_t)header->pid);
-    bp_proto_number(&perfetto->inner, THREAD_TID, (uint64_t)thread->source->info.tid);
+    bp_proto_number(&perfetto->inner, THREAD_PID, perfetto->who->pids[thread->process]);
+    bp_proto_number(&perfetto->inner, THREAD_TID, perfetto->who->tids[number]);
     put_text(&perfetto->inner, THREAD_NAME, thread->source->info.name);
     bp_proto_number(&perfetto->message, TRACK_ID, thread_track(perfetto, number));
     bp_proto_number(&perfetto->message, TRACK_PARENT, process_track(thread->process));
@@ -136,7 +134,7 @@ static void put_thread(struct perfetto *perfetto, uint32_t number) {
     end_track(perfetto);
 }
 
-/* Of slices beside those of their thread. */
+/* The lane of slices that lie beside those of their thread. */
 static void put_lane(struct perfetto *perfetto, uint32_t lane) {
     const struct bp_slice_lane *where = &perfetto->slices->lanes[lane];
     if (where->depth == 0)
@@ -153,9 +151,9 @@ static void end_event(struct perfetto *perfetto, uint64_t time_ns) {
     end_packet(perfetto);
 }
 
-static void put_begin(struct perfetto *perfetto, uint64_t track, const char *category,
-                      const char *name) {
-    bp_proto_number(&perfetto->message, EVENT_TYPE, SLICE_BEGIN);
+static void put_begin(struct perfetto *perfetto, enum type type, uint64_t track,
+                      const char *category, const char *name) {
+    bp_proto_number(&perfetto->message, EVENT_TYPE, type);
     bp_proto_number(&perfetto->message, EVENT_TRACK, track);
     bp_proto_text(&perfetto->message, EVENT_CATEGORY, category);
     put_text(&perfetto->message, EVENT_NAME, name);
@@ -176,11 +174,11 @@ static void put_state(struct perfetto *perfetto, const char *state) {
 static void put_slice(const struct bp_slice *slice, bool opens, void *data) {
     struct perfetto *perfetto = data;
     uint64_t track = lane_track(perfetto, slice->lane);
-    if (!opens) {
+    if (!opens && !slice->instant)
         put_end(perfetto, track, slice->end_ns);
+    if (!opens)
         return;
-    }
-    put_begin(perfetto, track, slice->phase ? "phase" : "task",
+    put_begin(perfetto, slice->instant ? INSTANT : SLICE_BEGIN, track, bp_slice_kind(slice),
               perfetto->slices->names[slice->name]);
     if (slice->failed || slice->unfinished)
         put_state(perfetto, slice->failed ? "failed" : "unfinished");
@@ -191,7 +189,7 @@ static void put_slice(const struct bp_slice *slice, bool opens, void *data) {
 static void put_lifetime(struct perfetto *perfetto, uint32_t number) {
     const struct bp_model_process *process = &perfetto->model->processes[number];
     uint64_t track = process_track(number);
-    put_begin(perfetto, track, "process", process->role);
+    put_begin(perfetto, SLICE_BEGIN, track, "process", process->role);
     if (process->killed)
         put_state(perfetto, "killed");
     end_event(perfetto, bp_export_ns(process->start_s));
@@ -200,8 +198,7 @@ static void put_lifetime(struct perfetto *perfetto, uint32_t number) {
 
 static void put_counter_tracks(struct perfetto *perfetto) {
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        char *name = bp_make_text("%s in the running tasks",
-                                  bp_export_category(perfetto->model, (enum bp_category)i));
+        char *name = bp_make_text("%s in the running tasks", bp_category_name((enum bp_category)i));
         bp_proto_number(&perfetto->message, TRACK_ID, counter_track(perfetto, i));
         bp_proto_text(&perfetto->message, TRACK_NAME, name);
         bp_proto_message(&perfetto->message, TRACK_COUNTER, &perfetto->inner);
@@ -238,10 +235,13 @@ static void put_all(struct perfetto *perfetto) {
 
 int bp_export_perfetto(const struct bp_export *export, FILE *out) {
     struct bp_slices slices;
+    struct bp_who who;
     struct perfetto perfetto = {
-        .export = export, .model = export->model, .slices = &slices, .out = out};
+        .export = export, .model = export->model, .slices = &slices, .who = &who, .out = out};
     bp_slices_init(&slices, export->model);
+    bp_who_init(&who, export->model);
     put_all(&perfetto);
+    bp_who_fini(&who);
     bp_slices_fini(&slices);
     bp_proto_fini(&perfetto.top);
     bp_proto_fini(&perfetto.packet);

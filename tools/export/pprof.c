@@ -10,6 +10,7 @@
 
 #include "tools/base/keys.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
@@ -95,7 +96,7 @@ static uint64_t put_string(struct pprof *pprof, const char *text) {
     return number;
 }
 
-/* The same of any text. */
+/* The number of any text, which may be no UTF-8. */
 static uint64_t put_text(struct pprof *pprof, const char *text) {
     char *clean = bp_utf8_text(text);
     uint64_t number = put_string(pprof, clean);
@@ -202,7 +203,7 @@ static void put_sample(struct pprof *pprof, const struct bp_walk_row *row, const
 
 /* A context may copy in several directions: what it took is known together, bytes are not. */
 static void put_bytes(struct pprof *pprof, const struct bp_walk_row *row) {
-    struct labels labels = {bp_export_category(pprof->model, BP_TRANSFER), "", ""};
+    struct labels labels = {bp_category_name(BP_TRANSFER), "", ""};
     for (int i = 0; row->bytes && i < BP_DIRECTIONS; i++) {
         uint64_t values[VALUES] = {[BYTES] = row->direction_bytes[i]};
         labels.direction = bp_direction_names[i];
@@ -220,7 +221,7 @@ static bool slice(const struct bp_walk_row *row, double from, double to, uint64_
     values[BYTES] = 0; /* put_bytes() */
     for (int i = 0; i < BYTES; i++) {
         double whole = (double)bp_export_weigh(row, weights[i]);
-        values[i] = (uint64_t)(whole * to + 0.5) - (uint64_t)(whole * from + 0.5);
+        values[i] = bp_whole(whole * to + 0.5) - bp_whole(whole * from + 0.5);
         any |= values[i] > 0;
     }
     return any;
@@ -230,18 +231,16 @@ static bool slice(const struct bp_walk_row *row, double from, double to, uint64_
 static void put_part(struct pprof *pprof, const struct bp_walk_row *row, double from, double to,
                      const char *task) {
     uint64_t values[VALUES];
-    double sum_s = 0;
-    double whole_s = 0;
-    for (int i = 0; i < BP_CATEGORIES; i++)
-        whole_s += row->category_s[i];
+    double shares[BP_CATEGORIES];
+    double end = from;
+    uint32_t frame = bp_export_frame(pprof->model, row->functions[row->depth]);
+    bp_export_shares(pprof->model, row, shares);
     for (int i = 0; i < BP_CATEGORIES; i++) {
-        double begin = whole_s > 0 ? sum_s / whole_s : i > 0;
-        sum_s += row->category_s[i];
-        double end = whole_s > 0 ? sum_s / whole_s : 1;
-        if (end > begin && slice(row, from + (to - from) * begin, from + (to - from) * end, values))
-            put_sample(
-                pprof, row, values,
-                &(struct labels){bp_export_category(pprof->model, (enum bp_category)i), task, ""});
+        double begin = end;
+        end = i + 1 < BP_CATEGORIES ? begin + (to - from) * shares[i] : to;
+        const char *category = bp_export_category(pprof->model, frame, (enum bp_category)i);
+        if (end > begin && slice(row, begin, end, values))
+            put_sample(pprof, row, values, &(struct labels){category, task, ""});
     }
 }
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Slices are collected thread by thread, from the tasks of its profile and the marks of the run,
+ * and put into the first lane in which each fits.
+ */
 #include "tools/export/slice.h"
 
 #include <stdlib.h>
@@ -9,14 +13,9 @@
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
 
-static uint32_t put_name(struct bp_slices *slices, const struct bp_profile *profile,
-                         const struct bp_task *item) {
-    const char *id = bp_profile_string(profile, item->id);
-    const char *name = item->func == BP_NO_FUNC
-                           ? bp_profile_string(profile, item->name)
-                           : bp_profile_string(profile, profile->funcs[item->func].name);
-    char *text = bp_make_text("%s%s%s", name, name[0] && id[0] ? " " : "", id);
-    char *clean = bp_utf8_text(text[0] ? text : "task");
+/* Takes the text; it becomes UTF-8. */
+static uint32_t put_name(struct bp_slices *slices, char *text) {
+    char *clean = bp_utf8_text(text);
     uint32_t number = bp_keys_put(&slices->name_keys, clean, strlen(clean));
     free(text);
     if (number == slices->name_count)
@@ -24,6 +23,16 @@ static uint32_t put_name(struct bp_slices *slices, const struct bp_profile *prof
     else
         free(clean);
     return number;
+}
+
+static char *name_task(const struct bp_profile *profile, const struct bp_task *item) {
+    const char *id = bp_profile_string(profile, item->id);
+    const char *name = item->func == BP_NO_FUNC
+                           ? bp_profile_string(profile, item->name)
+                           : bp_profile_string(profile, profile->funcs[item->func].name);
+    if (!name[0] && !id[0])
+        return bp_copy_text("task");
+    return bp_make_text("%s%s%s", name, name[0] && id[0] ? " " : "", id);
 }
 
 static uint64_t time_of(const struct bp_model_process *process, uint64_t ticks) {
@@ -36,7 +45,7 @@ static void add_slice(struct bp_slices *slices, const struct bp_model *model, ui
     const struct bp_model_process *process = &model->processes[model->threads[thread].process];
     bool open = item->end == 0 || item->end > process->end;
     struct bp_slice slice = {.thread = thread,
-                             .name = put_name(slices, process->profile, item),
+                             .name = put_name(slices, name_task(process->profile, item)),
                              .phase = item->flags & BP_TASK_PHASE,
                              .failed = item->flags & BP_TASK_FAILED,
                              .unfinished = open || item->flags & BP_TASK_UNFINISHED,
@@ -53,6 +62,51 @@ static void add_thread(struct bp_slices *slices, const struct bp_model *model, u
         if (profile->tasks[i].thread == thread->source->slot &&
             !(profile->tasks[i].flags & BP_TASK_INPUT))
             add_slice(slices, model, number, &profile->tasks[i]);
+}
+
+/* The process that a mark is of: a number may be used twice. */
+static uint32_t process_of(const struct bp_model *model, const struct bp_model_mark *mark) {
+    uint32_t found = 0;
+    for (uint32_t i = model->process_count; i-- > 0;) {
+        const struct bp_model_process *process = &model->processes[i];
+        bool lived =
+            process->start_s <= mark->at_s && mark->at_s <= process->start_s + process->lifetime_s;
+        if (process->profile->header.pid == mark->pid && (lived || !found))
+            found = i;
+    }
+    return found;
+}
+
+static char *name_mark(const struct bp_model_mark *mark) {
+    if (mark->kind == BP_MARK_START)
+        return bp_copy_text("recording starts");
+    return bp_copy_text(mark->kind == BP_MARK_STOP ? "recording stops" : mark->text);
+}
+
+/* Per mark: the process that it is of. */
+static uint32_t *owners_of_marks(const struct bp_model *model) {
+    uint32_t *owners = bp_alloc(model->pauses.mark_count + 1, sizeof(*owners));
+    for (uint32_t i = 0; i < model->pauses.mark_count; i++)
+        owners[i] = process_of(model, &model->pauses.marks[i]);
+    return owners;
+}
+
+/* Marks of the process, on its first thread. */
+static void add_marks(struct bp_slices *slices, const struct bp_model *model, uint32_t thread,
+                      const uint32_t *owners) {
+    uint32_t process = model->threads[thread].process;
+    if (thread > 0 && model->threads[thread - 1].process == process)
+        return;
+    for (uint32_t i = 0; i < model->pauses.mark_count; i++) {
+        const struct bp_model_mark *mark = &model->pauses.marks[i];
+        if (owners[i] == process)
+            *BP_APPEND(slices->list, slices->count) =
+                (struct bp_slice){.thread = thread,
+                                  .name = put_name(slices, name_mark(mark)),
+                                  .instant = true,
+                                  .start_ns = bp_export_ns(mark->at_s),
+                                  .end_ns = bp_export_ns(mark->at_s)};
+    }
 }
 
 static int compare(const void *a, const void *b) {
@@ -78,7 +132,8 @@ static bool fits(struct open_lane *lane, const struct bp_slice *slice) {
     return lane->count == 0 || lane->ends[lane->count - 1] >= slice->end_ns;
 }
 
-/* Of one thread, sorted; its lanes are the latest. */
+/* Gives one thread's slices their lanes. The slices are sorted; the thread's lanes are the latest.
+ */
 static void assign_lanes(struct bp_slices *slices, uint32_t first, uint32_t end) {
     uint32_t first_lane = slices->lane_count;
     struct open_lane *open = NULL;
@@ -94,6 +149,7 @@ static void assign_lanes(struct bp_slices *slices, uint32_t first, uint32_t end)
         }
         slice->lane = first_lane + lane;
         slice->depth = open[lane].count;
+        slices->lanes[slice->lane].ranges += !slice->instant;
         *BP_APPEND(open[lane].ends, open[lane].count) = slice->end_ns;
         if (slice->end_ns > slices->lanes[slice->lane].end_ns)
             slices->lanes[slice->lane].end_ns = slice->end_ns;
@@ -104,14 +160,17 @@ static void assign_lanes(struct bp_slices *slices, uint32_t first, uint32_t end)
 }
 
 void bp_slices_init(struct bp_slices *slices, const struct bp_model *model) {
+    uint32_t *owners = owners_of_marks(model);
     *slices = (struct bp_slices){0};
     for (uint32_t i = 0; i < model->thread_count; i++) {
         uint32_t first = slices->count;
         add_thread(slices, model, i);
+        add_marks(slices, model, i, owners);
         if (slices->count > first)
             qsort(slices->list + first, slices->count - first, sizeof(*slices->list), compare);
         assign_lanes(slices, first, slices->count);
     }
+    free(owners);
     if (slices->count)
         qsort(slices->list, slices->count, sizeof(*slices->list), compare);
 }
@@ -123,6 +182,10 @@ void bp_slices_fini(struct bp_slices *slices) {
     free(slices->list);
     free(slices->lanes);
     bp_keys_fini(&slices->name_keys);
+}
+
+const char *bp_slice_kind(const struct bp_slice *slice) {
+    return slice->instant ? "mark" : slice->phase ? "phase" : "task";
 }
 
 void bp_slices_visit(const struct bp_slices *slices, uint32_t lane, bp_slice_visit *visit,

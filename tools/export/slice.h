@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks and phases by time, for formats that know time. A lane is a track on which slices lie
- * within one another or apart; of a thread most have one. Ranges that overlap, as those that
- * another thread ended may, get further lanes.
+ * Tasks and phases by time, and marks, for formats that know time. A lane is a track on which
+ * slices lie within one another or apart; of a thread most have one. Ranges that overlap, as those
+ * that another thread ended may, get further lanes.
  */
 #ifndef BP_TOOLS_EXPORT_SLICE_H
 #define BP_TOOLS_EXPORT_SLICE_H
@@ -16,6 +16,7 @@ struct bp_slice {
     uint32_t name;   /* index in names */
     uint32_t depth;  /* slices of its lane around it */
     bool phase;
+    bool instant; /* a mark, or a start or stop of the recording: it ends where it begins */
     bool failed;
     bool unfinished;   /* its end is that of its process */
     uint64_t start_ns; /* from the start of the run */
@@ -25,6 +26,7 @@ struct bp_slice {
 struct bp_slice_lane {
     uint32_t thread;
     uint32_t depth;  /* which one of its thread */
+    uint32_t ranges; /* slices that are no instants */
     uint64_t end_ns; /* of its last slice */
 };
 
@@ -40,6 +42,9 @@ struct bp_slices {
 
 void bp_slices_init(struct bp_slices *slices, const struct bp_model *model);
 void bp_slices_fini(struct bp_slices *slices);
+
+/* "task", "phase" or "mark" */
+const char *bp_slice_kind(const struct bp_slice *slice);
 
 /* Every slice of a lane opens and closes, in the order of time. */
 typedef void bp_slice_visit(const struct bp_slice *slice, bool opens, void *data);

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include "tools/base/memory.h"
+#include "tools/base/text.h"
 #include "tools/base/utf8.h"
 #include "tools/export/frame.h"
 #include "tools/export/slice.h"
+#include "tools/export/who.h"
 
 static const struct {
     const char *name;
@@ -96,9 +98,24 @@ static bool is_used(struct speedscope *speedscope) {
 static void write_event(const struct bp_slice *slice, bool opens, void *data) {
     struct speedscope *speedscope = data;
     uint32_t frame = bp_export_frame_count(speedscope->export->model) + slice->name;
+    if (slice->instant) /* the format has none */
+        return;
     fprintf(speedscope->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%llu}", separator(speedscope),
             opens ? 'O' : 'C', frame,
             (unsigned long long)(opens ? slice->start_ns : slice->end_ns));
+}
+
+static void write_lane_name(const struct speedscope *speedscope,
+                            const struct bp_model_thread *thread, bool beside) {
+    char *place = bp_who_place(speedscope->export->model, thread->process);
+    char *name = bp_make_text("tasks of thread %d%s%s", thread->source->info.tid, place,
+                              beside ? ", at the same time" : "");
+    char *clean = bp_utf8_text(name);
+    fputs(",{\"type\":\"evented\",\"name\":", speedscope->out);
+    bp_export_json_text(clean, speedscope->out);
+    free(place);
+    free(name);
+    free(clean);
 }
 
 static void write_tasks(struct speedscope *speedscope, const struct bp_slices *slices,
@@ -106,10 +123,8 @@ static void write_tasks(struct speedscope *speedscope, const struct bp_slices *s
     FILE *out = speedscope->out;
     const struct bp_slice_lane *where = &slices->lanes[lane];
     const struct bp_model_thread *thread = &speedscope->export->model->threads[where->thread];
-    fprintf(out,
-            ",{\"type\":\"evented\",\"name\":\"tasks of thread %d%s\",\"unit\":\"nanoseconds\","
-            "\"startValue\":0,\"events\":[",
-            thread->source->info.tid, where->depth ? ", at the same time" : "");
+    write_lane_name(speedscope, thread, where->depth > 0);
+    fputs(",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[", out);
     speedscope->count = 0;
     bp_slices_visit(slices, lane, write_event, speedscope);
     fprintf(out, "],\"endValue\":%llu}", (unsigned long long)where->end_ns);
@@ -163,7 +178,8 @@ int bp_export_speedscope(const struct bp_export *export, FILE *out) {
         write_profile(&speedscope);
     }
     for (uint32_t i = 0; i < slices.lane_count; i++)
-        write_tasks(&speedscope, &slices, i);
+        if (slices.lanes[i].ranges)
+            write_tasks(&speedscope, &slices, i);
     fputs("\n]}\n", out);
     free(comment);
     bp_slices_fini(&slices);

@@ -168,7 +168,7 @@ static uint16_t os_call_kind(const char *name) {
     return BP_FUNC_CALL;
 }
 
-/* Of threads that use CUDA: others are Nsight's own, or wait for it. */
+/* Takes calls of threads that use CUDA alone: others are Nsight's own, or wait for it. */
 static void take_os_call(struct nsys *nsys, sqlite3_stmt *row) {
     uint32_t thread = find_thread(nsys, global_id(row, 2));
     const char *name = text(row, 3);

@@ -28,8 +28,8 @@ static bool is_cuda(const struct bp_trace *trace, const struct bp_trace_frame *f
     return trace->funcs[frame->func].flags & BP_FUNC_CUDA;
 }
 
-/* Of calls that begin and end together bp_attribute takes the first one as the inner one, so the
- * intervals are backwards; of those with one correlation the outer one has the work. */
+/* bp_attribute takes the first of calls that begin and end together as the inner one, so the
+ * intervals are backwards. Where calls share a correlation the outer one has the work. */
 static void collect_calls(struct attribution *attribution) {
     struct bp_trace *trace = attribution->trace;
     for (uint32_t i = trace->frame_count; i-- > 0;) {
@@ -124,7 +124,7 @@ static uint32_t add_kernel(struct attribution *attribution, const struct bp_trac
     return number;
 }
 
-/* Of nested calls with one correlation the inner one has the time, the outer one the work. */
+/* Where nested calls share a correlation the inner one has the time, the outer one the work. */
 static void pass_to_inner(struct attribution *attribution) {
     const struct bp_trace *trace = attribution->trace;
     for (uint32_t i = 0; i < trace->frame_count; i++) {

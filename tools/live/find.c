@@ -67,15 +67,14 @@ static char *find_by_pid(pid_t pid, struct bp_error *error) {
     if (kill(pid, 0) && errno == ESRCH)
         bp_error_set(error, BP_FAILED, "no process %d", (int)pid);
     else
-        bp_error_set(
-            error, BP_FAILED,
-            "process %d is not being recorded, or belongs to another user; start it with:\n"
-            "%s run -- COMMAND",
-            (int)pid, bp_invoked());
+        bp_error_set(error, BP_FAILED,
+                     "process %d is not being recorded, or belongs to another user; to record it:\n"
+                     "%s attach %d",
+                     (int)pid, bp_invoked(), (int)pid);
     return NULL;
 }
 
-/* Of a series the last one, which may be running. */
+/* The last run of a series, which may be running. */
 static char *last_of(const char *path) {
     struct bp_runs runs;
     bp_runs_init(&runs, path);

@@ -296,6 +296,7 @@ static void look_at_process(struct bp_look *look, struct bp_live_process *proces
     if (process->state == BP_LIVE_RUNS)
         process->seen = bp_live_view_now(&view);
     look_at_threads(process, &view);
+    process->paused_idle_s = bp_live_paused_idle(&view);
     bp_live_devices_look(&process->devices, &view, process->threads, process->thread_count);
 }
 

@@ -28,9 +28,10 @@ struct bp_live_process {
     char *program;
     int32_t pid;
     enum bp_live_state state;
-    bool done;     /* it has ended, and was looked at since */
-    bool closed;   /* so is its file */
-    uint64_t seen; /* ticks of the last look that found it running; 0: none did */
+    bool done;            /* it has ended, and was looked at since */
+    bool closed;          /* so is its file */
+    double paused_idle_s; /* of the wall: it was paused, and nobody was busy */
+    uint64_t seen;        /* ticks of the last look that found it running; 0: none did */
     uint32_t *map;
     uint32_t map_count;
     struct bp_live_thread *threads;
@@ -43,11 +44,13 @@ struct bp_live_totals {
     double category_s[BP_CATEGORIES]; /* of the wall; framework has all the rest */
     double busy_s;                    /* thread-seconds */
     double waiting_s;
-    double ready_s; /* thread-seconds without a CPU, per second; < 0: unknown */
+    double paused_s; /* of the wall: recording was paused */
+    double ready_s;  /* thread-seconds without a CPU, per second; < 0: unknown */
     uint32_t threads;
     uint32_t alive;
     uint32_t processes;
     uint32_t running;
+    uint32_t lost; /* processes that disappeared before they were looked at */
 };
 
 struct bp_look {

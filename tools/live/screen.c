@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/invoked.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 #include "tools/live/tasks.h"
 
 #define BAR 24       /* columns of a bar */
+#define NUMBERS 62   /* columns of the line without the bar */
 #define FRAME_ROWS 4 /* around the rows of a table: an empty line and names, one more and keys */
 #define LEAST_ROWS 3 /* of a table, however small the screen is */
 
@@ -33,42 +36,64 @@ static void print_title(const struct bp_screen *screen, const struct bp_look *lo
     free(title);
 }
 
+/* On a narrow terminal the numbers beside it have precedence. */
+static int bar_length(const struct bp_page *page) {
+    int room = page->width - NUMBERS;
+    return room > BAR ? BAR : room > 0 ? room : 0;
+}
+
 /* One bar of three colours, each as long as its share; without colour, letters tell them apart. */
 static void print_stack(const struct bp_page *page, const struct bp_live_totals *totals) {
     static const char letters[BP_CATEGORIES] = {
         [BP_DSL] = 'D', [BP_FRAMEWORK] = '.', [BP_TRANSFER] = 'T'};
     static const enum bp_category order[] = {BP_DSL, BP_TRANSFER, BP_FRAMEWORK};
     double sum = 0;
-    int used = 0;
+    int used = 0, length = bar_length(page);
     for (int i = 0; i < BP_CATEGORIES; i++) {
         sum += totals->category_s[order[i]];
-        int end = totals->wall_s > 0 ? (int)(BAR * sum / totals->wall_s + 0.5) : 0;
+        int end = totals->wall_s > 0 ? (int)(length * sum / totals->wall_s + 0.5) : 0;
         bp_page_colour(page, categories[order[i]].colour);
-        for (; used < end && used < BAR; used++)
+        for (; used < end && used < length; used++)
             if (page->colour && page->utf8)
                 fputs("█", page->out);
             else
                 fputc(letters[order[i]], page->out);
         bp_page_colour(page, 0);
     }
-    fprintf(page->out, "%*s", BAR - used, "");
+    fprintf(page->out, "%*s", length - used, "");
 }
 
 static void print_bar(const struct bp_page *page, const char *name,
                       const struct bp_live_totals *totals) {
-    bp_page_left(page, name, 12);
+    bp_page_left(page, name, 13); /* "last 99.8 ms" and a blank */
     print_stack(page, totals);
     for (int i = 0; totals->wall_s > 0 && i < BP_CATEGORIES; i++)
         fprintf(page->out, "  %s %s", categories[i].name,
                 BP_SHARE(totals->category_s[i], totals->wall_s));
+    if (totals->wall_s > 0 && totals->paused_s > 0)
+        fprintf(page->out, "  paused %s", BP_SHARE(totals->paused_s, totals->wall_s));
     fputs(totals->wall_s > 0 ? "\n" : "  unknown yet\n", page->out);
+}
+
+/* What threads of such a process did last, and their parts of the wall, are not known. */
+static void print_lost(const struct bp_page *page, const struct bp_look *look) {
+    uint32_t lost = look->since_start.lost;
+    if (lost)
+        fprintf(page->out, "%s%u process%s disappeared (killed?) and %s not in it: %s report %s\n",
+                look->since_start.running ? "" : "since start  unknown: ", lost,
+                lost == 1 ? "" : "es", lost == 1 ? "is" : "are", bp_invoked(), look->directory);
 }
 
 static void print_bars(const struct bp_page *page, const struct bp_look *look) {
     char name[48];
+    if (look->since_start.lost && !look->since_start.running) {
+        print_lost(page, look);
+        return;
+    }
     print_bar(page, "since start", &look->since_start);
     snprintf(name, sizeof(name), "last %s", BP_TIME(page, look->interval.wall_s));
     print_bar(page, look->interval.wall_s > 0 ? name : "last", &look->interval);
+    print_lost(page, look);
 }
 
 static uint32_t count_paused(const struct bp_look *look) {
@@ -85,8 +110,8 @@ static void print_threads(const struct bp_page *page, const struct bp_look *look
     const struct bp_live_totals *start = &look->since_start, *last = &look->interval;
     uint32_t paused = count_paused(look);
     if (paused)
-        fprintf(page->out, "recording of %u process%s is paused: battprof start %s\n", paused,
-                paused == 1 ? "" : "es", look->directory);
+        fprintf(page->out, "recording of %u process%s is paused: %s start %s\n", paused,
+                paused == 1 ? "" : "es", bp_invoked(), look->directory);
     fprintf(page->out, "%u process%s (%u running), %u thread%s", start->processes,
             start->processes == 1 ? "" : "es", start->running, start->alive,
             start->alive == 1 ? "" : "s");
@@ -111,8 +136,7 @@ static void print_end(const struct bp_screen *screen, const struct bp_look *look
             fprintf(page->out, ", %s the budget", wall_s + more > screen->budget_s ? "over" : "in");
     } else if (screen->budget_s > 0 && rate > 0) {
         fprintf(page->out, "; about %s in the budget of %s",
-                BP_COUNT(ended + (uint64_t)(left > 0 ? left * rate : 0)),
-                BP_TIME(page, screen->budget_s));
+                BP_COUNT(ended + bp_whole(left * rate)), BP_TIME(page, screen->budget_s));
     }
 }
 

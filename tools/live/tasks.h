@@ -35,7 +35,7 @@ struct bp_task_counts {
 
 struct bp_task_watch;
 
-/* Of the profiles in `directory`, which is borrowed. */
+/* Watches the profiles in `directory`, which is borrowed. */
 struct bp_task_watch *bp_task_watch_new(const char *directory);
 void bp_task_watch_free(struct bp_task_watch *watch);
 

@@ -26,6 +26,7 @@ struct open_call {
 static struct {
     struct open_call *calls; /* innermost first */
     uint32_t count;
+    uint64_t paused; /* ticks, beside the calls */
 } found;
 
 uint64_t bp_live_view_now(const struct bp_live_view *view) {
@@ -156,6 +157,31 @@ static void find_open(const struct bp_live_view *view, const struct bp_thread *s
     }
 }
 
+static uint64_t above(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+/* Ticks that the thread was paused and has not taken out of its calls yet, as
+ * tools/model/pause/settle.c has it; they are taken out here. */
+static uint64_t take_out_pauses(const struct bp_live_view *view, const struct bp_thread *source,
+                                uint64_t now) {
+    const struct bp_header *header = bp_live_file_header(view->file);
+    if (!header->pauses || !found.count)
+        return 0;
+    uint64_t trace = found.calls[0].start + found.calls[0].child, seen = source->paused_seen;
+    uint64_t since =
+        header->paused_since && header->paused_since < now ? header->paused_since : now;
+    uint64_t missed = above(header->paused, seen), room = above(since, trace);
+    missed = missed < room ? missed : room;
+    uint64_t stopped = since + above(seen, header->paused);
+    stopped = stopped > trace + missed ? stopped : trace + missed;
+    missed += above(now, stopped);
+    for (uint32_t i = 0; i + 1 < found.count; i++)
+        found.calls[i].start += missed;
+    found.calls[found.count - 1].child += missed;
+    return missed;
+}
+
 static void show_call(struct bp_live_thread *thread, uint32_t function, double age_s) {
     if (thread->depth++ < BP_LIVE_CALLS)
         thread->calls[thread->call_count++] = (struct bp_live_call){function, age_s};
@@ -166,6 +192,7 @@ static void account_open(struct bp_live_thread *thread, const struct bp_live_vie
                          uint64_t now, bool final) {
     uint64_t inner = now;
     thread->now = thread->ended;
+    thread->now.waiting_s += view->stopped ? 0 : (double)found.paused * view->tick_s;
     for (uint32_t i = 0; i < found.count; i++) {
         struct open_call *call = &found.calls[i];
         uint64_t start = bp_entry_start(call->start, call->child, inner);
@@ -215,17 +242,47 @@ static struct bp_tree_word read_word(const struct bp_tree *tree) {
     return word;
 }
 
+/* tree.v now, or at the process's end. */
+static uint64_t v_of(const struct bp_live_view *view, uint64_t now) {
+    const struct bp_header *header = bp_live_file_header(view->file);
+    uint64_t idle;
+    if (view->end && header->end_v)
+        return header->end_v;
+    return bp_tree_at(read_word(view->tree), view->tree->start, now, &idle).v;
+}
+
 static double wall_part(const struct bp_live_view *view, const struct bp_thread *source,
                         uint64_t now) {
-    uint64_t v = source->v, idle;
+    uint64_t v = source->v;
     bool busy = source->in_tree && !source->wait_entry && source->state == BP_THREAD_LIVE;
-    if (busy && view->tree && !view->stopped) {
-        const struct bp_header *header = bp_live_file_header(view->file);
-        uint64_t page_v = bp_tree_at(read_word(view->tree), view->tree->start, now, &idle).v;
-        uint64_t end_v = view->end && header->end_v ? header->end_v : page_v;
-        v += end_v > source->v_since ? end_v - source->v_since : 0;
-    }
+    if (busy && view->tree && !view->stopped)
+        v += above(v_of(view, now), source->v_since);
     return (double)v / (1 << BP_TREE_V_SHIFT) * view->tick_s;
+}
+
+/* What of its part of the wall was in pauses, s. */
+static double paused_part(const struct bp_live_view *view, const struct bp_thread *source,
+                          uint64_t now) {
+    const struct bp_header *header = bp_live_file_header(view->file);
+    bool busy = source->in_tree && !source->wait_entry && source->state == BP_THREAD_LIVE;
+    if (!header->pauses)
+        return 0;
+    uint64_t v = header->paused_v, paused = source->paused_v;
+    if (header->paused_since && !view->stopped)
+        v += above(v_of(view, now), header->paused_since_v);
+    paused += busy ? above(v, source->paused_seen_v) : 0;
+    return (double)paused / (1 << BP_TREE_V_SHIFT) * view->tick_s;
+}
+
+double bp_live_paused_idle(const struct bp_live_view *view) {
+    const struct bp_header *header = bp_live_file_header(view->file);
+    uint64_t idle = 0, now = bp_live_view_now(view), paused = header->paused_idle;
+    if (header->paused_since && view->tree && !view->stopped) {
+        bp_tree_at(read_word(view->tree), view->tree->start, now, &idle);
+        uint64_t since = above(now, header->paused_since);
+        paused += idle < since ? idle : since;
+    }
+    return (double)paused * view->tick_s;
 }
 
 /* The wall page may be unknown: then a thread has all of its own time. */
@@ -233,6 +290,9 @@ static void set_wall(struct bp_live_thread *thread, const struct bp_live_view *v
                      const struct bp_thread *source, uint64_t now) {
     thread->now.wall_s =
         view->tree ? wall_part(view, source, now) : bp_live_times_busy(&thread->now);
+    thread->now.paused_s =
+        view->tree ? fmin(paused_part(view, source, now), thread->now.wall_s) : 0;
+    thread->now.wall_s -= thread->now.paused_s;
 }
 
 void bp_live_thread_look(struct bp_live_thread *thread, const struct bp_live_view *view,
@@ -247,6 +307,7 @@ void bp_live_thread_look(struct bp_live_thread *thread, const struct bp_live_vie
         found.count = 0;
         if (source->state == BP_THREAD_LIVE)
             find_open(view, source);
+        found.paused = take_out_pauses(view, source, now);
         look_at_nodes(thread, view);
         account_open(thread, view, now, false);
         if (adds_up(thread, view, source, now))

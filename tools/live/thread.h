@@ -28,7 +28,8 @@ struct bp_live_node {
 struct bp_live_times {
     double category_s[BP_CATEGORIES]; /* busy time */
     double waiting_s;
-    double wall_s; /* its part of the wall */
+    double wall_s;   /* its part of the wall */
+    double paused_s; /* another part of it, while recording was paused */
 };
 
 struct bp_live_thread {
@@ -65,6 +66,9 @@ struct bp_live_view {
 
 void bp_live_thread_look(struct bp_live_thread *thread, const struct bp_live_view *view,
                          const struct bp_thread *source);
+
+/* Time of the wall, s, in which the process was paused and nobody was busy. */
+double bp_live_paused_idle(const struct bp_live_view *view);
 
 /* What it did between the last two looks. */
 struct bp_live_times bp_live_thread_interval(const struct bp_live_thread *thread);

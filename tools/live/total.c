@@ -56,6 +56,7 @@ static void add_times(struct bp_live_totals *totals, const struct bp_live_times 
     double busy = bp_live_times_busy(times);
     totals->busy_s += busy;
     totals->waiting_s += times->waiting_s;
+    totals->paused_s += times->paused_s;
     for (int i = 0; busy > 0 && i < BP_CATEGORIES; i++)
         totals->category_s[i] += times->wall_s * times->category_s[i] / busy;
 }
@@ -63,6 +64,8 @@ static void add_times(struct bp_live_totals *totals, const struct bp_live_times 
 static void add_process(struct bp_live_totals *start, struct bp_live_totals *interval,
                         const struct bp_live_process *process) {
     start->running += process->state == BP_LIVE_RUNS;
+    start->lost += process->state == BP_LIVE_GONE && !process->seen;
+    start->paused_s += process->paused_idle_s;
     start->processes += process->state != BP_LIVE_REPLACED;
     for (uint32_t i = 0; i < process->thread_count; i++) {
         const struct bp_live_thread *thread = &process->threads[i];
@@ -93,7 +96,8 @@ static double wall_of(const struct bp_look *look, const struct bp_tree *tree) {
 static void give_rest(struct bp_live_totals *totals) {
     double named = totals->category_s[BP_DSL] + totals->category_s[BP_TRANSFER];
     double most = totals->wall_s > named ? totals->wall_s - named : 0;
-    totals->category_s[BP_FRAMEWORK] = most;
+    totals->paused_s = totals->paused_s < most ? totals->paused_s : most;
+    totals->category_s[BP_FRAMEWORK] = most - totals->paused_s;
     if (named > totals->wall_s)
         totals->wall_s = named;
 }
@@ -106,9 +110,10 @@ void bp_look_sum(struct bp_look *look, const struct bp_tree *tree, uint64_t now_
         add_process(&start, &interval, look->processes[i]);
         bp_live_devices_add(&look->devices, &look->processes[i]->devices);
     }
-    double before_s = look->since_start.wall_s;
+    double before_s = look->since_start.wall_s, paused_s = look->since_start.paused_s;
     start.wall_s = wall_of(look, tree);
     interval.wall_s = tree ? start.wall_s - before_s : 1e-9 * (double)(now_ns - look->looked_ns);
+    interval.paused_s = start.paused_s > paused_s ? start.paused_s - paused_s : 0;
     if (!look->looks || interval.wall_s < 0)
         interval = (struct bp_live_totals){.ready_s = -1};
     give_rest(&start);

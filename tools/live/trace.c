@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +47,16 @@ static bool read_call(pid_t pid, pid_t tid, long *number, unsigned long *argumen
     return read_file(path, text, sizeof(text)) &&
            sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", number, &arguments[0], &arguments[1],
                   &arguments[2], &arguments[3], &arguments[4], &arguments[5]) == 7;
+}
+
+uint64_t bp_trace_stack(pid_t pid, pid_t tid) {
+    char path[64], text[256];
+    unsigned long stack = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    if (!read_file(path, text, sizeof(text)) ||
+        sscanf(text, "%*d %*x %*x %*x %*x %*x %*x %lx", &stack) != 1)
+        return 0;
+    return stack;
 }
 
 /* A pointer to a time, or a number of milliseconds. */
@@ -104,6 +115,16 @@ int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid) {
     if (call > BP_CALL_GOES_ON)
         return -EINTR;
     return bp_trace_hold(trace, tid);
+}
+
+uint64_t bp_trace_pointer(const struct bp_stopped *trace) {
+#ifdef __x86_64__
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_GETREGS, trace->tid, NULL, &registers) == 0)
+        return registers.fs_base;
+#endif
+    (void)trace;
+    return 0;
 }
 
 /* A thread that has not stopped cannot be let go; it is when this process ends, at the latest. */

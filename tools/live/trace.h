@@ -27,11 +27,16 @@ enum bp_call_state {
 };
 enum bp_call_state bp_trace_call(pid_t pid, pid_t tid);
 
+/* The stack pointer of a thread that stands in a system call; 0: it does not. */
+uint64_t bp_trace_stack(pid_t pid, pid_t tid);
+
 /* 0 or -errno: -ETIMEDOUT if it does not stop (a thread in the kernel's hands), -EINTR if it must
  * not be stopped now, -ESRCH if it has ended. */
 int bp_trace_stop(struct bp_stopped *trace, pid_t pid, pid_t tid);
-/* The same, whatever call the thread is in; its stops at system calls are told from others. */
+/* Stops the thread whatever call it is in; its stops at system calls are told from others. */
 int bp_trace_hold(struct bp_stopped *trace, pid_t tid);
+/* The stopped thread's own pointer, which pthread_self() returns; 0: unknown. */
+uint64_t bp_trace_pointer(const struct bp_stopped *trace);
 /* How long it was stopped, ns. */
 uint64_t bp_trace_go(const struct bp_stopped *trace);
 
@@ -42,7 +47,7 @@ char *bp_trace_refusal(pid_t pid, int error);
 /* What follows the name in a line of /proc/PID/status, "State:"; false if there is none. */
 bool bp_trace_line(pid_t pid, const char *name, char *line, size_t size);
 
-/* The same as a number; -1 if there is none. */
+/* What follows the name, as a number; -1 if there is none. */
 long bp_trace_status(pid_t pid, const char *name);
 
 #endif

@@ -71,6 +71,16 @@ static void add_share(struct division *division, const struct bp_part_key *key, 
     division->shares[number].weight += sample->weight;
 }
 
+/* Whose code a library, or what belongs to Python, worked for. */
+static void add_user(struct grouping *grouping, const struct bp_part_key *key, uint32_t user,
+                     double s) {
+    const struct bp_function *functions = grouping->model->functions;
+    enum bp_owner owner = functions[key->function].owner;
+    if (user != BP_NO_FUNCTION && functions[user].owner == BP_OWNER_USER &&
+        (owner == BP_OWNER_LIBRARY || owner == BP_OWNER_STANDARD))
+        bp_part_lists_use(&grouping->lists, key, user, s);
+}
+
 /* A key without a function is that of a group's total. */
 static const struct bp_part_key total_key = {.function = BP_NO_FUNCTION};
 
@@ -89,6 +99,7 @@ static void add_samples(struct grouping *grouping, struct division *division,
         double s = division->self_s * samples[i].weight / division->pool->weight;
         bp_part_lists_call(&grouping->lists, NULL, &key, view->caller, s);
         bp_part_lists_call(&grouping->lists, view->group, &key, view->caller, s);
+        add_user(grouping, &key, view->user, s);
         if (strcmp(view->group, division->pool->group) == 0)
             grouping->pools.pools[samples[i].pool].kept += samples[i].weight;
         else

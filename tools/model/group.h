@@ -39,6 +39,8 @@ struct bp_part {
     double idle_s;             /* of a wait: wall in which nobody was busy */
     struct bp_caller *callers; /* by falling s */
     uint32_t caller_count;
+    struct bp_caller *users; /* the user's functions that a library works for, the same */
+    uint32_t user_count;
 };
 
 struct bp_group {

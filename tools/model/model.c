@@ -162,6 +162,7 @@ void bp_model_free(struct bp_model *model) {
     free(model->roles);
     free(model->machines);
     free(model->samples.unnamed);
+    free(model->pauses.marks);
     for (uint32_t i = 0; i < model->run.left_out_count; i++) {
         free(model->run.left_out[i].name);
         free(model->run.left_out[i].reason);

@@ -75,13 +75,15 @@ struct bp_model {
  * kept in the profile; those of a file that is given here stand in their place. */
 struct bp_model *bp_model_new(const char *path, const struct bp_rules *rules,
                               struct bp_error *error);
-/* The same, with tasks looked at in a way of one's own; `wishes` NULL: the usual one. */
+/* A model whose tasks are looked at by `wishes`; NULL: as usual. */
 struct bp_model *bp_model_new_with(const char *path, const struct bp_rules *rules,
                                    const struct bp_task_wishes *wishes, struct bp_error *error);
 /* One of many: names come from `symbols`, which know the files of the others, and outlive them all.
  */
 struct bp_model *bp_model_new_of_many(const char *path, const struct bp_rules *rules,
                                       struct bp_symbols *symbols, struct bp_error *error);
+/* Looks up files and lines of native functions, where their debug information is there. */
+void bp_model_locate(struct bp_model *model);
 void bp_model_free(struct bp_model *model);
 
 #endif

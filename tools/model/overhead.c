@@ -105,7 +105,7 @@ static struct warm find_warm(const struct bp_profile *profile) {
     return warm;
 }
 
-/* Of a process that was killed samples know more than clocks that nobody read. */
+/* Where a process was killed, samples know more than clocks that nobody read. */
 static double cpu_seconds(const struct bp_model_process *process) {
     const struct bp_profile *profile = process->profile;
     double clocks_ns = 0, samples_ns = 0;

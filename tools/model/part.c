@@ -89,6 +89,17 @@ void bp_part_lists_call(struct bp_part_lists *lists, const char *group,
     (*callers)[place].s += s;
 }
 
+void bp_part_lists_use(struct bp_part_lists *lists, const struct bp_part_key *key, uint32_t user,
+                       double s) {
+    struct bp_part *part = put_part(lists, MODEL_LIST, key);
+    uint32_t full[4] = {key->function, key->category, key->kind, user};
+    uint32_t place =
+        put_place(&lists->users, &lists->user_place, full, sizeof(full), part->user_count);
+    if (place == part->user_count)
+        *BP_APPEND(part->users, part->user_count) = (struct bp_caller){.function = user};
+    part->users[place].s += s;
+}
+
 static int compare_parts(const void *a, const void *b) {
     const struct bp_part *x = a;
     const struct bp_part *y = b;
@@ -125,6 +136,7 @@ static void finish_parts(struct bp_part *parts, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         parts[i].error_s = BP_DEVIATIONS * sqrt(parts[i].error_s);
         sort(parts[i].callers, parts[i].caller_count, sizeof(struct bp_caller), compare_callers);
+        sort(parts[i].users, parts[i].user_count, sizeof(struct bp_caller), compare_callers);
     }
     sort(parts, count, sizeof(*parts), compare_parts);
 }
@@ -142,13 +154,17 @@ void bp_part_lists_finish(struct bp_part_lists *lists) {
     bp_keys_fini(&lists->groups);
     bp_keys_fini(&lists->parts);
     bp_keys_fini(&lists->callers);
+    bp_keys_fini(&lists->users);
     free(lists->part_place);
     free(lists->caller_place);
+    free(lists->user_place);
 }
 
 static void parts_free(struct bp_part *parts, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         free(parts[i].callers);
+        free(parts[i].users);
+    }
     free(parts);
 }
 

@@ -154,6 +154,20 @@ static uint32_t find_caller(const struct bp_path *path, const struct bp_model *m
     return BP_NO_FUNCTION;
 }
 
+/* A library calls itself many times before the code that a user can change is reached. */
+static uint32_t find_user(const struct bp_path *path, const struct bp_model *model, uint32_t step,
+                          bool python) {
+    uint32_t from = path->steps[step].function;
+    if (bp_owner_may_be_user(&model->functions[from]) && counts(path, step, true))
+        return BP_NO_FUNCTION;
+    for (uint32_t i = step + 1; i < path->count; i++) {
+        uint32_t function = path->steps[i].function;
+        if (counts(path, i, python) && bp_owner_may_be_user(&model->functions[function]))
+            return function;
+    }
+    return BP_NO_FUNCTION;
+}
+
 /* Runtime calls and CUDA calls are what the time was spent in, by name. Within the DSL its helpers
  * are part of the function that is measured. */
 static bool is_whole(const struct bp_model *model, uint32_t node_function, uint32_t owner) {
@@ -164,7 +178,7 @@ static bool is_whole(const struct bp_model *model, uint32_t node_function, uint3
 
 struct bp_path_view bp_path_view(const struct bp_path *path, const struct bp_model *model) {
     bool python = has_python(path);
-    struct bp_path_view view = {path->function, BP_NO_FUNCTION,
+    struct bp_path_view view = {path->function, BP_NO_FUNCTION, BP_NO_FUNCTION,
                                 model->functions[path->function].group, BP_NO_FUNCTION};
     if (path->inner == 0)
         return view;
@@ -174,6 +188,7 @@ struct bp_path_view bp_path_view(const struct bp_path *path, const struct bp_mod
     uint32_t purpose = find_purpose(path, model);
     view.owner = path->steps[step].function;
     view.caller = find_caller(path, model, step, NULL, python);
+    view.user = find_user(path, model, step, python);
     view.group = model->functions[view.owner].group;
     view.group_caller = view.caller;
     if (purpose < path->count) {

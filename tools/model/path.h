@@ -26,6 +26,7 @@ struct bp_path {
 struct bp_path_view {
     uint32_t owner;  /* the function that the time is charged to */
     uint32_t caller; /* of the owner; BP_NO_FUNCTION if unknown */
+    uint32_t user;   /* nearest function around the owner that may be the user's, or none */
     const char *group;
     uint32_t group_caller; /* the nearest caller outside the group */
 };

@@ -34,7 +34,7 @@ struct bp_model;
 
 /* The command to be pasted into a shell; "COMMAND" if it is too long or not known so well. */
 const char *bp_model_again(const struct bp_model *model);
-/* The same however long it is, for a line of its own. */
+/* The command however long it is, for a line of its own. */
 const char *bp_model_whole_command(const struct bp_model *model);
 
 /* NULL; or a process whose file could not grow, where so little of the run is known that no figure

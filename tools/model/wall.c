@@ -300,7 +300,7 @@ static void share_part(struct bp_model *model, uint32_t number) {
     model->processes[thread->process].wall_s += thread->wall_s;
 }
 
-/* Of a program that none of our code ran in nothing is known but how long it took. */
+/* Where none of our code ran, nothing is known of a program but how long it took. */
 static void claim_nothing(struct bp_model *model) {
     model->wall.idle_s = model->wall.start_s = 0;
 }

@@ -139,10 +139,12 @@ static int unpack_all(struct way *way, const char *build_id, const char *prefix,
 static int unpack_into(const char *cache, const char *build_id, const char *prefix,
                        struct bp_error *error) {
     struct way way = {0};
-    mkdir(cache, 0700); /* as the XDG specification has it */
+    int made = mkdir(cache, 0700) ? errno : 0; /* as the XDG specification has it */
     way.fd[0] = open(cache, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (way.fd[0] < 0)
-        return bp_error_set(error, BP_FAILED, "%s: %s", cache, strerror(errno));
+    if (way.fd[0] < 0) { /* because it is not there: why it could not be made says more */
+        int reason = errno == ENOENT && made && made != EEXIST ? made : errno;
+        return bp_error_set(error, BP_FAILED, "%s: %s", cache, strerror(reason));
+    }
     int failed = unpack_all(&way, build_id, prefix, error);
     leave(&way, !failed);
     return failed;

@@ -84,6 +84,11 @@ static uint32_t add_scopes(Dwarf_Die *unit, Dwarf_Die *scopes, int count, struct
     return used;
 }
 
+bool bp_symbol_has_lines(Dwfl_Module *module) {
+    Dwarf_Addr bias;
+    return dwfl_module_getdwarf(module, &bias) != NULL;
+}
+
 uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames) {
     Dwarf_Addr bias;
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);

@@ -10,10 +10,11 @@
 
 #include <stdbool.h>
 
+#include "tools/base/keys.h"
 #include "tools/base/text.h"
 #include "tools/symbols/symbols.h"
 
-/* Of libdw; only the three files know more of them. */
+/* libdw's types; only three files know what is in them. */
 typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
 
@@ -47,6 +48,9 @@ struct bp_symbol_image {
     void *callbacks;     /* a Dwfl_Callbacks that lives as long as `dwfl` */
     Dwfl_Module *module; /* NULL: nothing is known of it */
     struct bp_symbol_table table;
+    bool indexed; /* whether `names` was filled */
+    struct bp_keys names;
+    uint64_t *addresses; /* per name */
     struct bp_text problem;
 };
 
@@ -61,6 +65,8 @@ void bp_symbol_table_sort(struct bp_symbol_table *table);
 struct bp_symbol_range *bp_symbol_table_find(struct bp_symbol_table *table, uint64_t address);
 void bp_symbol_table_fini(struct bp_symbol_table *table);
 
+/* Whether DWARF may have anything. */
+bool bp_symbol_has_lines(Dwfl_Module *module);
 /* What DWARF has at an address, innermost first, as a new array with new function names; 0 if it
  * has nothing. */
 uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames);

@@ -15,7 +15,7 @@ static bool is_function(const GElf_Sym *symbol) {
     return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-/* Of aliases people know the one without underscores, then the exported one. */
+/* Among aliases people know the one without underscores best, then the exported one. */
 static uint32_t rank_of(const GElf_Sym *symbol, const char *name) {
     int bind = GELF_ST_BIND(symbol->st_info);
     bool mangled = name[0] == '_' && name[1] == 'Z';

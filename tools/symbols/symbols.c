@@ -58,8 +58,11 @@ void bp_symbols_free(struct bp_symbols *symbols) {
         return;
     for (uint32_t i = 0; i < symbols->frame_table.count; i++)
         frames_free(&symbols->frames[i]);
-    for (uint32_t i = 0; i < symbols->file_table.count; i++)
+    for (uint32_t i = 0; i < symbols->file_table.count; i++) {
+        bp_keys_fini(&symbols->files[i].names);
+        free(symbols->files[i].addresses);
         bp_symbol_image_fini(&symbols->files[i]);
+    }
     for (uint32_t i = 0; i < symbols->label_table.count; i++)
         free(symbols->labels[i]);
     for (uint32_t i = 0; i < symbols->map_table.count; i++) {
@@ -160,6 +163,31 @@ const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t f
     }
     *count = symbols->frames[number].count;
     return symbols->frames[number].list;
+}
+
+/* A name that several functions have, as static ones do, has no address: unknown is which. */
+static void index_names(struct bp_symbol_image *image) {
+    image->indexed = true;
+    if (!image->module || !bp_symbol_has_lines(image->module))
+        return;
+    for (uint32_t i = 0; i < image->table.count; i++) {
+        struct bp_symbol_range *range = &image->table.ranges[i];
+        const char *name = range_name(range);
+        uint32_t before = image->names.count;
+        uint32_t number = bp_keys_put(&image->names, name, strlen(name));
+        if (number == before)
+            *BP_PLACE(image->addresses, number) = range->start;
+        else if (image->addresses[number] != range->start)
+            image->addresses[number] = 0;
+    }
+}
+
+uint64_t bp_symbols_address(struct bp_symbols *symbols, uint32_t file, const char *name) {
+    struct bp_symbol_image *image = open_file(symbols, file);
+    if (!image->indexed)
+        index_names(image);
+    uint32_t number = bp_keys_get(&image->names, name, strlen(name));
+    return number == BP_KEYS_NONE ? 0 : image->addresses[number];
 }
 
 uint32_t bp_symbols_count(const struct bp_symbols *symbols) {

@@ -53,6 +53,9 @@ const char *bp_symbols_label(struct bp_symbols *symbols, uint32_t file, uint64_t
 const struct bp_symbol *bp_symbols_frames(struct bp_symbols *symbols, uint32_t file,
                                           uint64_t address, uint32_t *count);
 
+/* Where a function of this name begins, 0 if the file has none, or no lines of its source. */
+uint64_t bp_symbols_address(struct bp_symbols *symbols, uint32_t file, const char *name);
+
 /* Files that were added; their numbers are smaller. */
 uint32_t bp_symbols_count(const struct bp_symbols *symbols);
 

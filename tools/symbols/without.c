@@ -23,6 +23,11 @@ void bp_symbol_image_fini(struct bp_symbol_image *file) {
     bp_text_fini(&file->problem);
 }
 
+bool bp_symbol_has_lines(Dwfl_Module *module) {
+    (void)module;
+    return false;
+}
+
 uint32_t bp_symbol_dwarf(Dwfl_Module *module, uint64_t address, struct bp_symbol **frames) {
     (void)module;
     (void)address;

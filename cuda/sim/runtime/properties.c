@@ -28,7 +28,7 @@ static void fill_limits(struct bp_cuda_properties *to, const struct bp_sim_prope
     to->max_blocks_per_multiprocessor = p->blocks;
 }
 
-/* Of compute capabilities 6.0 to 8.9, as deviceQuery prints them. */
+/* The limits of compute capabilities 6.0 to 8.9, as deviceQuery prints them. */
 static void fill_textures(struct bp_cuda_properties *to) {
     to->texture_1d = to->texture_2d[0] = 131072;
     to->texture_2d[1] = 65536;

@@ -69,8 +69,8 @@ void bp_call_preserving(void (*function)(struct bp_thread *), struct bp_thread *
 /* restore.S: where the kernel has a signal handler return to. */
 void bp_arch_signal_return(void) BP_ARCH_HIDDEN;
 
-/* init.c: before the first stub is used. */
-void bp_arch_init(void);
+/* init.c: before bp_call_preserving. */
+void bp_arch_before_preserving(void);
 
 /* Relocations whose slot holds the address of a function, and those that may be bound lazily. */
 static inline int bp_arch_is_lazy(const ElfW(Rela) * relocation) {

@@ -8,6 +8,10 @@
  * to that instruction, which returns here: whoever walks the stack finds bp_call_as_return behind
  * the borrowed address. Not under a hardware shadow stack, which would object: bp_shadow_stack()
  * tells.
+ *
+ * Both return addresses are pushed by calls, of which one is replaced: the processor predicts
+ * returns by its own count of calls, and would mispredict those of all callers after two that it has
+ * not seen (25 ns of a dlsym, measured).
  */
 	.text
 	.globl	bp_call_as
@@ -26,19 +30,22 @@ bp_call_as:
 	mov	%rdx, %rdi
 	mov	%rcx, %rsi
 	mov	%r8, %rdx
-	lea	bp_call_as_return(%rip), %r11
 	sub	$8, %rsp				/* rsp = 8 mod 16 at the function's entry, */
-	push	%r11					/* as after a call */
-	push	%r10
-	jmp	*%rax
+	call	1f					/* as after a call */
 	.globl	bp_call_as_return
 	.hidden	bp_call_as_return
 bp_call_as_return:
 	endbr64
 	mov	%rbp, %rsp
 	pop	%rbp
+	.cfi_remember_state
 	.cfi_def_cfa %rsp, 8
 	ret
+	.cfi_restore_state
+1:	call	2f
+	int3
+2:	mov	%r10, (%rsp)
+	jmp	*%rax
 	.cfi_endproc
 	.size	bp_call_as, . - bp_call_as
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/cost.h"
 #include "interpose/python/line/counts.h"
 #include "profile/clock.h"
 
@@ -101,12 +102,14 @@ static uint32_t at_least(uint32_t whole, uint32_t part) {
 
 /* A line between others that work costs more than one in a small loop: the caches have been used
  * for something else. Programs have both, so the truth is somewhere between; that is the doubt. */
-static void note_doubt(struct subject *subjects) {
+static void note_doubt(struct subject *subjects, int instructions) {
     struct bp_header *header = bp_process.writer.header;
     struct bp_py_line_cost *cost = &bp_py_line_cost;
     int64_t steps = median(subjects[STEPS].cost) - median(subjects[STEPS].taken) / 256;
     int64_t more = median(subjects[WORKING].cost) - median(subjects[WORKING].taken) / 256;
-    cost->resume = per(steps, ROUNDS);
+    /* Since 3.12 the consumer's node has passed each step, and pays for that (charge_passed()). */
+    uint32_t paid = instructions ? 0 : bp_py_weights.resume * cost->passed;
+    cost->resume = at_least(per(steps, ROUNDS), paid);
     uint32_t half = per(more, WARM_EVENTS) / 2;
     cost->event += half;
     header->line_event = cost->event;
@@ -163,7 +166,7 @@ static void measure_in(void *globals, bp_py_watch *watch, int instructions) {
         measure(subjects, 0, STEPS, scratch, watch);
         note(subjects, instructions);
         measure(subjects, STEPS, SHAPES, scratch, watch);
-        note_doubt(subjects);
+        note_doubt(subjects, instructions);
         bp_signals_restore(mask);
     }
     if (scratch)

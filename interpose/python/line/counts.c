@@ -255,7 +255,8 @@ static void reset_counts(void) {
     for (struct bp_chunk *c = bp_process.writer.chunks; c; c = (struct bp_chunk *)c->links[0]) {
         struct bp_line_count *counts = bp_chunk_items(c);
         for (uint32_t i = 0; c->kind == BP_LINE_COUNTS && i < c->count; i++)
-            counts[i] = (struct bp_line_count){.func = counts[i].func, .line = counts[i].line};
+            counts[i] = (struct bp_line_count){
+                .func = counts[i].func, .line = counts[i].line, .flags = counts[i].flags};
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interpose/python/api.h"
+#include "interpose/python/layout.h"
 
 #define LINES_AT_ONCE 64
 #define MOST_LINES (1u << 20) /* of a function: a line number beyond it is nonsense */
@@ -56,16 +57,33 @@ uint32_t bp_py_lines_size(const struct bp_py_lines *lines) {
     return size;
 }
 
+/* Whether a jump back stays within the line. A long one is left out: its rounds are long, too. */
+static int has_rounds(struct bp_py_lines *lines, uint32_t line) {
+    const struct bp_layout *layout = bp_layout_find(bp_py.Py_GetVersion());
+    const uint8_t *text = (const uint8_t *)lines->text;
+    for (uint32_t i = 1; layout && layout->jump_back && i < lines->place_count; i++) {
+        if (text[2 * (size_t)i] != layout->jump_back ||
+            text[2 * (size_t)(i - 1)] == layout->extended_arg)
+            continue;
+        int64_t target = (int64_t)i + 1 + layout->jump_caches - text[2 * (size_t)i + 1];
+        if (bp_py_place_of(lines, 2 * (int64_t)i)->line == line &&
+            bp_py_place_of(lines, 2 * target)->line == line)
+            return 1;
+    }
+    return 0;
+}
+
 static struct bp_line_count *new_count(struct bp_py_lines *lines, uint32_t line) {
     uint32_t index, room = (BP_PAGE - sizeof *lines) / sizeof(struct bp_line_count);
     struct bp_line_count *count = NULL;
+    uint32_t flags = has_rounds(lines, line) ? BP_LINE_ROUNDS : 0;
     if (!lines->kept && lines->memory_used < room)
         count = &lines->memory[lines->memory_used++];
     uint64_t mask = bp_lock(&bp_process.lock);
     if (lines->kept)
         count = bp_writer_item(&bp_process.writer, BP_LINE_COUNTS, &index);
     if (count)
-        *count = (struct bp_line_count){.func = lines->func, .line = line};
+        *count = (struct bp_line_count){.func = lines->func, .line = line, .flags = flags};
     if (count && lines->kept)
         bp_writer_commit(&bp_process.writer, BP_LINE_COUNTS);
     bp_unlock(&bp_process.lock, mask);

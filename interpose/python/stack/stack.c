@@ -75,9 +75,9 @@ int bp_py_stack_is_inside(uint64_t pc) {
     return pc >= state.low && pc < state.high;
 }
 
-/* Of 3.12 and later a frame of its own stands for the call from C; before, a mark on the frame. */
+/* From 3.12 on a frame of its own stands for the call from C; before, the frame has a mark. */
 static int is_entry_only(const struct bp_layout *layout, uint64_t frame) {
-    return layout->minor >= 12 && *(const uint8_t *)(frame + layout->owner) == layout->entry;
+    return layout->minor >= 12 && *(const uint8_t *)(frame + layout->owner) >= layout->entry;
 }
 
 static int is_entry(const struct bp_layout *layout, uint64_t frame) {
@@ -194,7 +194,7 @@ int bp_py_stack_read(struct bp_py_stack *python, struct bp_safe *safe) {
                 python->frames[python->count - 1].entry = 1;
             continue;
         }
-        uint64_t code = bp_py_value_word(frame, layout->code);
+        uint64_t code = bp_py_value_word(frame, layout->code) & ~(uint64_t)layout->tags;
         if (!bp_py_value_is_code(safe, code))
             return -1;
         if (python->count == BP_PY_STACK_DEPTH) {

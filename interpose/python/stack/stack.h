@@ -2,7 +2,7 @@
  *
  * The Python frames of the calling thread, read in a signal handler. They are the thread's own, so
  * nobody changes them meanwhile, but it may itself have been in the middle of a change: loads are
- * safe and every code object is known by its type. The interpreter may be any build of 3.8 to 3.13.
+ * safe and every code object is known by its type. The interpreter may be any build of 3.8 to 3.15.
  */
 #ifndef BP_INTERPOSE_PYTHON_STACK_STACK_H
 #define BP_INTERPOSE_PYTHON_STACK_STACK_H

@@ -3,6 +3,7 @@
 code. Its tasks are counted once, and waiting has the name of what was waited for."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,9 @@ def tasks_of_one_id_are_one_row():
             got["categories"]["dsl"]["thread_s"], 0.02, 1e-4)
     check("dsl.search" in one and "total" in one, one)
     check(any(word in one for word in ("HIGH", "MEDIUM", "LOW")), one)  # which, the load decides
+    # The wait for the workers is no part of what they did meanwhile.
+    shares = [float(share) for share in re.findall(r"^    \S.*?s +([\d.]+) %", one, re.M)]
+    check(shares and sum(shares) < 101, "shares of the task: %r: %s" % (shares, one))
     check_phases(got, more, measured)
 
 

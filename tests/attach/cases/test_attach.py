@@ -3,13 +3,17 @@
 had been, and what it calls from then on is counted exactly."""
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
 from harness.attach import CALLS, MODES, THREADS, calls, expected, start, tool, wait_until
 from harness.command import CMD, main
+
+WORKED_NS = 300000000
 
 
 class Attach(unittest.TestCase):
@@ -40,6 +44,23 @@ class Attach(unittest.TestCase):
         self.assertEqual(calls(report, "work_add"), CALLS * THREADS.get(mode, 1))
         notes = " ".join(str(note) for note in report["notes"])
         self.assertIn("process %d was already running when battprof was loaded" % target.pid, notes)
+
+    def test_clocks_begin_with_us(self):
+        """What a thread used of its CPU before is not in the report."""
+        target = self.start("compute")
+        used = os.path.join("/proc", str(target.pid), "schedstat")
+
+        def has_worked():
+            with open(used, encoding="ascii") as file:
+                return int(file.read().split()[0]) > WORKED_NS
+        wait_until(has_worked, "CPU time of the target")
+        self.attach(target)
+        target.wait_for_work()
+        self.assertEqual(target.end(), expected("compute"))
+        report = target.report()
+        for row in report["thread_list"]:
+            self.assertLess((row["cpu_s"] or 0) + (row["runqueue_s"] or 0),
+                            row["lifetime_s"] + 0.05, row)
 
     def test_without_us(self):
         for mode in MODES:
@@ -73,6 +94,18 @@ class Attach(unittest.TestCase):
                     directory = "first" if done.returncode else "out"
                     self.assertEqual(calls(target.report(directory), "work_add"),
                                      CALLS * THREADS.get(mode, 1))
+
+    def test_killed_with_a_thread_on_loan(self):
+        """It goes back by itself, however often the next command looks whether it has."""
+        for mode in ("wait", "compute", "read"):
+            target = self.start(mode)
+            env = dict(tool(), LD_PRELOAD=os.environ["ATTACH_KILLED"])
+            done = subprocess.run([CMD, "attach", "-o", "first", str(target.pid)], env=env,
+                                  cwd=target.directory, capture_output=True, check=False)
+            self.assertEqual(done.returncode, -signal.SIGKILL, done)
+            self.attach(target)
+            self.assertEqual(target.end(), expected(mode))
+            self.assertEqual(calls(target.report(), "work_add"), CALLS)
 
     def test_target_ends_meanwhile(self):
         for delay_ms in range(0, 60, 6):
@@ -140,6 +173,19 @@ class Attach(unittest.TestCase):
         self.assertEqual(shell.wait(), 0)
         self.assertEqual(target.report("family")["processes"], 3)
 
+    def test_built_anew(self):
+        """Its file is no longer where it was."""
+        where = tempfile.mkdtemp(prefix="battprof-attach-")
+        self.addCleanup(shutil.rmtree, where, True)
+        program = shutil.copy("/bin/sleep", where)
+        process = subprocess.Popen([program, "3"], cwd=where)
+        time.sleep(0.3)
+        os.unlink(program)
+        done = subprocess.run([CMD, "attach", "-o", "out", str(process.pid)], cwd=where,
+                              capture_output=True, text=True, env=tool(), check=False)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(process.wait(), 0)
+
     def test_twice(self):
         target = self.start("malloc")
         self.attach(target)
@@ -149,6 +195,23 @@ class Attach(unittest.TestCase):
                          r"\d\d:\d\d:\d\d, in \S+; to watch it:\s\S+ top %d\n" % target.pid)
         self.assertFalse(os.path.exists(os.path.join(target.directory, "other")))
         self.assertEqual(target.end(), expected("malloc"))
+
+    def test_at_once(self):
+        """Of several commands one attaches; the others say so soon, and leave nothing behind."""
+        for mode in ("dlopen", "malloc"):
+            target = self.start(mode)
+            tries = [subprocess.Popen([CMD, "attach", "-o", "out%d" % i, str(target.pid)],
+                                      cwd=target.directory, env=tool(), stderr=subprocess.PIPE,
+                                      text=True) for i in range(4)]
+            said = [done.communicate()[1] for done in tries]
+            self.assertEqual(sorted(done.returncode for done in tries), [0, 1, 1, 1], said)
+            for done, text in zip(tries, said):
+                self.assertRegex(text, r"traces it; only one may|is being recorded")
+                self.assertTrue(done.returncode == 0 or "recorded until" not in text, said)
+            self.assertEqual(target.end(), expected(mode))
+            where = [name for name in os.listdir(target.directory) if name.startswith("out")]
+            self.assertEqual(len(where), 1, said)
+            self.assertEqual(calls(target.report(where[0]), "work_add"), CALLS)
 
     def test_usual_directory(self):
         target = self.start("malloc")

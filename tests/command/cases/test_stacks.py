@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""battprof stacks: open calls from the profile, native frames by ptrace, every refusal in a sentence;
-the process goes on as if nothing had been."""
+"""battprof stacks: open calls from the profile, Python and native frames by ptrace, every refusal in a
+sentence; the process goes on as if nothing had been."""
 import os
 import re
 import signal
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+from harness import pythons
 from harness.command import CMD, CommandTest, main
 
 RUN_BATT = os.environ["RUN_BATT"]
@@ -32,6 +33,35 @@ print("ready", flush=True)
 for t in threads: t.join()
 print(len(out), all(out))
 """
+# Threads at known places: the main one runs, others wait in a lock, below a generator and in epoll,
+# where none is stopped. A comment has the functions that a look at the line must show.
+STACKS = """
+import select, threading, time
+class Grid:
+    def solve(self, n):
+        return sorted([n], key=lambda x: self.spin(x))  # solve
+    def spin(self, x):
+        while True: x += 1  # spin
+def näher():
+    lock.acquire()  # näher
+def waits():
+    näher()  # waits
+def steps():
+    yield time.sleep(100)  # steps
+def generates():
+    for step in steps(): pass  # generates
+def polls():
+    epoll.poll(100)  # polls
+lock, epoll = threading.Lock(), select.epoll()
+lock.acquire()
+for f in (waits, generates, polls): threading.Thread(target=f, daemon=True).start()
+print("ready", flush=True)
+Grid().solve(2)  # <module>
+"""
+LINES = {text.split("# ")[1]: number for number, text in enumerate(STACKS.split("\n"), 1)
+         if "  # " in text}
+CHAINS = (("spin", "<lambda>", "solve", "<module>"), ("näher", "waits"), ("steps", "generates"),
+          ("polls",))
 
 
 def is_traceable():
@@ -82,6 +112,35 @@ class Stacks(CommandTest):
         self.assertEqual(shown.status, 0, shown)
         self.assertRegex(shown.out, r"\n  \w*nanosleep")
         self.assertIn("not being recorded", shown.out)
+
+    def check_python(self, python):
+        script = self.path("subject.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(STACKS)
+        process = subprocess.Popen([python, script], stdout=subprocess.PIPE, text=True,
+                                   env=pythons.environment())
+        try:
+            process.stdout.readline()
+            time.sleep(0.3)
+            shown = self.battprof("stacks", str(process.pid))
+        finally:
+            process.kill()
+            process.communicate()
+        self.assertEqual(shown.status, 0, shown)
+        frames = [(name.split(".")[-1], int(line)) for name, path, line in
+                  re.findall(r"\n  (\S+) \((.*):(\d+)\)(?=\n)", shown.out) if path == script]
+        for chain in CHAINS:
+            wanted = [(name, LINES[name if name in LINES else "solve"]) for name in chain]
+            at = frames.index(wanted[0]) if wanted[0] in frames else 0
+            self.assertEqual(frames[at:at + len(chain)], wanted, shown.out)
+
+    def test_python_frames(self):
+        able, why = is_traceable()
+        if not able:
+            self.skipTest(why)
+        for version, python in pythons.find().items():
+            with self.subTest(version=version):
+                self.check_python(python)
 
     def test_the_process_does_not_notice(self):
         able, why = is_traceable()

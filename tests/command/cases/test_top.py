@@ -72,6 +72,26 @@ class Top(CommandTest):
         shown = self.battprof("top", "--every", "0.2s", "-n", "1", "--by", "process", "live")
         self.assertRegex(shown.out, r"\n +%s  running +1 .*run_batt" % pid)
 
+    def test_paused(self):
+        """Time of a pause is nobody's; of a process that was killed unseen it is not known whose."""
+        process = self.start("run", "-q", "--paused", "-o", "live", "--", RUN_BATT, "--generate",
+                             "100000")
+        self.addCleanup(self.end, process)
+        self.wait_for(lambda: len(self.profiles()) > 0)
+        time.sleep(0.5)
+        shown = self.battprof("top", "--every", "0.3s", "-n", "2", "live").out.split("\n\n", 2)[2]
+        paused = re.compile(r"\nlast .*  paused ([\d.]+) %\n")
+        self.assertGreater(float(paused.search(shown)[1]), 90, shown)
+        pid = int(re.search(r"battprof\.(\d+)\.", self.profiles()[0])[1])
+        self.assertEqual(self.battprof("start", "live").status, 0)
+        shown = self.battprof("top", "--every", "0.3s", "-n", "2", "live").out.split("\n\n", 2)[2]
+        last = paused.search(shown)
+        self.assertLess(float(last[1]) if last else 0, 10, shown)
+        os.kill(pid, signal.SIGKILL)
+        process.wait()
+        shown = self.battprof("top", "--every", "0.1s", "-n", "1", "live")
+        self.assertRegex(shown.out, r"\nsince start  unknown: 1 process disappeared")
+
     def test_without_a_session(self):
         """LD_PRELOAD alone: the first process has the wall page, and its children come and go."""
         os.mkdir(self.path("live"))

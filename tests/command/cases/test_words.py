@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a newcomer reads: notes and next steps for runs that did not go as meant."""
+import glob
 import json
 import os
 import re
@@ -155,6 +156,9 @@ class Words(CommandTest):
 
     def test_no_stand_in_device(self):
         """The command without its libraries: another status than any that the target could have."""
+        installed = glob.glob("/usr/local/lib*/**/battprof/sim", recursive=True)
+        if installed:
+            self.skipTest("battprof is installed: " + installed[0])
         shutil.copy(CMD, self.path("battprof"))
         done = subprocess.run(["./battprof", "run", "--device", "sim:t4", "true"], text=True,
                               cwd=self.directory, env=self.environment, capture_output=True,

@@ -33,7 +33,7 @@ static __attribute__((noinline)) int by_another(size_t size) {
     return errors;
 }
 
-/* Of one size, so that nothing but the return address tells them apart. */
+/* Copies of one size, so that nothing but the return address tells them apart. */
 static __attribute__((noinline)) int by_three_lines(size_t i) {
     int errors = upload(40);
     if (i % 2 == 0)

@@ -11,7 +11,7 @@
 
 static char memory[64];
 
-/* Of two directions, of sizes in two powers of two, and some that are none or not counted. */
+/* Copies in two directions, of two powers of two, and some that are none or not counted. */
 static int pitched(size_t i) {
     int kind = i % 3 ? TO_DEVICE : TO_HOST;
     size_t height = 10 + i % 10;

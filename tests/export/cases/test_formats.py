@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """battprof export: in every format the sums are those of report --json, as a few lines of our own read
 them; test_readers.py has the programs that the formats are for."""
+import gzip
 import json
 import os
 import re
@@ -8,9 +9,10 @@ import subprocess
 import sys
 import unittest
 
-from harness.command import CommandTest, main
-from harness.exports import (FORMATS, RESTS, expected, read_callgrind, read_firefox, read_folded,
+from harness.command import CMD, CommandTest, main
+from harness.exports import (FORMATS, RESTS, expected, fields, read_callgrind, read_firefox, read_folded,
                              read_pprof, read_speedscope)
+from harness.page import write_case
 
 RUN_BATT = os.environ["RUN_BATT"]
 PYTHON = "/usr/bin/python3"
@@ -31,6 +33,10 @@ class Formats(CommandTest):
             if name is not None:
                 self.assertAlmostEqual(found[name], value, delta=slack + 1e-6 * value,
                                        msg=f"{what}: {name}")
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
 
     def export(self, profile, name, *options):
         path = self.path(f"{profile}.{name}{''.join(options)}".replace("/", "_"))
@@ -53,6 +59,10 @@ class Formats(CommandTest):
                      "folded": read_folded(threads),
                      "speedscope": read_speedscope(paths["speedscope"], "thread time"),
                      "callgrind": read_callgrind(paths["callgrind"], "thread")}
+        labels = read_pprof(paths["pprof"], "wall")[1]["category"]
+        for name, row in report["categories"].items():
+            self.assertAlmostEqual(labels[name], row["s"] * 1e9, delta=slack + 1e-5 * sum(labels.values()),
+                                   msg=f"category {name}")
         for name, stacks in by_wall.items():
             self.compare(name + " wall", stacks.own, wall, slack)
             parts = report["wall_s"] - min(report["unsplit_s"], 0)
@@ -74,6 +84,17 @@ class Formats(CommandTest):
         self.assertLessEqual({row["id"] for row in rows}, set(tasks[1]["task"]))
         self.assertGreater(sum(tasks[1]["task"].values()), 0)
         self.assertEqual(set(plain[1]), {"category", "group", "process", "thread", "host"})
+
+    def test_whole_run(self):
+        """The Firefox Profiler shows what lies between two times of the head, and no task beyond."""
+        self.battprof("run", "-q", "-o", "a", "--", RUN_BATT, "-c", "5", "-j", "2")
+        with gzip.open(self.export("a", "firefox")) as file:
+            data = json.load(file)
+        report = json.loads(self.battprof("report", "--json", "a").out)
+        self.assertAlmostEqual(data["meta"]["profilingEndTime"], 1e3 * report["wall_s"], 3)
+        ends = [end for thread in data["threads"] for end in thread["markers"]["endTime"]]
+        self.assertGreaterEqual(len(ends), 5)
+        self.assertLessEqual(max(ends), data["meta"]["profilingEndTime"])
 
     def test_python(self):
         self.write("program.py", PROGRAM)
@@ -125,6 +146,89 @@ class Formats(CommandTest):
         self.assertEqual(len(read_folded(paths["folded"]).own), 2)
         self.assertIn(60000000, read_callgrind(paths["callgrind"], "thread").own.values())
 
+    def test_same_numbers(self):
+        """Two machines, or containers, with the same process numbers."""
+        with open(os.path.join(GOLDEN, "machines", "input.json"), encoding="utf-8") as file:
+            write_case(json.load(file), self.directory)
+        with open(self.export("all", "perfetto"), "rb") as file:
+            tracks = [dict(fields(packet[60])) for packet in
+                      (dict(fields(content)) for _, content in fields(file.read())) if 60 in packet]
+        processes = [dict(fields(track[3])) for track in tracks if 3 in track]
+        threads = [dict(fields(track[4])) for track in tracks if 4 in track]
+        self.assertEqual((len(processes), len({row[1] for row in processes})), (4, 4))
+        self.assertEqual({row[1] for row in processes}, {row[2] for row in threads})
+        self.assertTrue({row[1] for row in processes} > {100, 101})
+        self.assertIn(b"run_batt, rank 1 on node2, process 100", {row[6] for row in processes})
+        with gzip.open(self.export("all", "firefox")) as file:
+            threads = [row for row in json.load(file)["threads"] if row["name"] != "no thread"]
+        self.assertEqual(len({row["pid"] for row in threads}), 4)
+        self.assertIn("run_batt --processes 1, rank 1 on node2", {row["processName"] for row in threads})
+
+    def test_marks(self):
+        result = self.battprof("run", "-q", "-o", "m", "--", "sh", "-c",
+                               f"{CMD} mark m 'a <b> \"c\"' && sleep 0.1")
+        self.assertEqual(result.status, 0, result)
+        mark = json.loads(self.battprof("report", "--json", "m").out)["recording"]["marks"][0]
+        with gzip.open(self.export("m", "firefox")) as file:
+            found = [(thread["stringArray"][name], at, thread["markers"]["endTime"])
+                     for thread in json.load(file)["threads"] for name, at in
+                     zip(thread["markers"]["name"], thread["markers"]["startTime"], strict=True)]
+        self.assertEqual([row[::2] for row in found], [(mark["text"], [None])])
+        self.assertAlmostEqual(found[0][1], 1e3 * mark["at_s"], 3)
+        with open(self.export("m", "perfetto"), "rb") as file:
+            packets = [dict(fields(content)) for _, content in fields(file.read())]
+        events = [(packet[8], dict(fields(packet[11]))) for packet in packets if 11 in packet]
+        instants = [(at, event[23]) for at, event in events if event[9] == 3]
+        self.assertEqual([text for _, text in instants], [mark["text"].encode()])
+        self.assertAlmostEqual(instants[0][0], 1e9 * mark["at_s"], delta=1e3)
+        self.assertFalse([row for row in json.loads(self.read(self.export("m", "speedscope")))["profiles"]
+                          if row["type"] == "evented"])
+
+    def test_sources(self):
+        """Files and lines of native functions; no reader takes a library for a source file."""
+        self.write("lines.c", "static int twice(int a) { return a; }\n\n\nint dsl_lines(int a);\n"
+                   "int dsl_lines(int a)\n{\n    return twice(a) + 1;\n}\n")
+        self.write("plain.c", "int dsl_plain(int a);\nint dsl_plain(int a) { return a; }\n")
+        self.write("main.c", "int dsl_lines(int), dsl_plain(int);\n"
+                   "int main(void) { return dsl_lines(0) + dsl_plain(0) - 1; }\n")
+        for command in ("-g -shared -fPIC lines.c -o libdsl_lines.so", "-shared -fPIC plain.c -o libdsl_plain.so",
+                        f"main.c -o main -L. -ldsl_lines -ldsl_plain -Wl,-rpath,{self.directory}"):
+            subprocess.run(["cc", *command.split()], cwd=self.directory, check=True)
+        self.battprof("run", "-q", "-o", "a", "--", "./main")
+        text = self.read(self.export("a", "callgrind"))
+        files = dict(re.findall(r"(?m)^(?:fl|cfi)=(\(\d+\)) (.+)$", text))
+        self.assertIn(os.path.realpath(self.path("lines.c")), {os.path.realpath(name) for name in files.values()})
+        self.assertIn("[libdsl_plain.so]", files.values())
+        self.assertFalse([name for name in files.values() if "/" in name and ".so" in name])
+        self.assertIn(self.path("libdsl_plain.so"), re.findall(r"(?m)^c?ob=\(\d+\) (.+)$", text))
+        frames = {row["name"]: row for row in
+                  json.loads(self.read(self.export("a", "speedscope")))["shared"]["frames"]}
+        self.assertIn(frames["dsl_lines"]["line"], (5, 6))
+        self.assertTrue(frames["dsl_plain"]["file"].endswith("libdsl_plain.so"))
+        self.assertNotIn("line", frames["dsl_plain"])
+        self.write("libdsl_lines.so", "another one")  # wrong lines are worse than none
+        frames = {row["name"]: row for row in
+                  json.loads(self.read(self.export("a", "speedscope")))["shared"]["frames"]}
+        self.assertNotIn("line", frames["dsl_lines"])
+
+    def test_sampled(self):
+        """Where hardly anything was intercepted, export says where functions are."""
+        self.write("program.py", "import time\nend = time.time() + 1\nwhile time.time() < end:\n"
+                   "    sum(range(1000))\n")
+        self.battprof("run", "-q", "-o", "s", "--", PYTHON, "program.py")
+        self.battprof("run", "-q", "-o", "n", "--", RUN_BATT, "-c", "5")
+        words = "go tool pprof -sample_index=cpu p"
+        self.assertIn(words, self.battprof("export", "-f", "pprof", "-o", "p", "s").err)
+        self.assertNotIn(words, self.battprof("export", "-f", "pprof", "-o", "p", "n").err)
+        self.assertNotIn("sampled", self.battprof("export", "-f", "folded", "--weight", "cpu", "-o", "-", "s").err)
+
+    def test_closed_output(self):
+        self.battprof("run", "-q", "-o", "a", "--", "true")
+        done = subprocess.run(["sh", "-c", f"exec {CMD} export -f folded -o - a >&-"], check=False,
+                              cwd=self.directory, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Bad file descriptor", done.stderr)
+
     def test_trouble(self):
         self.battprof("run", "-q", "-o", "a", "--", "true")
         for status, words, arguments in (
@@ -146,8 +250,7 @@ class Formats(CommandTest):
         for form in ("speedscope", "pprof", "tables"):
             command = "trap '' XFSZ; ulimit -f 1; exec \"$@\""
             name = "out/t" if form == "tables" else "out/old"
-            done = subprocess.run(["bash", "-c", command, "-", os.environ["BATTPROF_CMD"],
-                                   "export", "-f", form, "-o", name, "a"], check=False,
+            done = subprocess.run(["bash", "-c", command, "-", CMD, "export", "-f", form, "-o", name, "a"], check=False,
                                   cwd=self.directory, capture_output=True, text=True)
             self.assertEqual(done.returncode, 1, done.stderr)
             files = [file for _, _, names in os.walk(self.path("out")) for file in names]

@@ -19,10 +19,28 @@ import duckdb, json, os, sys
 os.chdir(sys.argv[1])
 database = duckdb.connect()
 database.execute(open("battprof.sql").read())
-rows = database.execute(sys.argv[2])
-names = [column[0] for column in rows.description]
-print(json.dumps([dict(zip(names, row)) for row in rows.fetchall()]))
+answers = []
+for question in sys.argv[2:]:
+    rows = database.execute(question)
+    names = [column[0] for column in rows.description]
+    answers.append([dict(zip(names, row)) for row in rows.fetchall()])
+print(json.dumps(answers))
 """
+# chdb is ClickHouse in a Python module.
+CLICKHOUSE = """
+import json, os, sys
+from chdb import session
+os.chdir(sys.argv[1])
+database = session.Session()
+with open("battprof-clickhouse.sql") as file:
+    lines = [line for line in file if not line.startswith("--")]
+for statement in "".join(lines).split(";\\n"):
+    if statement.strip():
+        database.query(statement)
+answers = [str(database.query(question, "JSONEachRow")) for question in sys.argv[2:]]
+print(json.dumps([[json.loads(line) for line in answer.splitlines() if line] for answer in answers]))
+"""
+ENGINES = {"duckdb": QUERY, "chdb": CLICKHOUSE}
 
 
 def rows(directory, table):
@@ -41,16 +59,25 @@ class Tables(CommandTest):
                                str(cases))
         self.assertEqual(result.status, 0, result)
 
-    def query(self, directory, text):
-        try:
-            python = readers.need_python("duckdb")
-        except readers.Missing as missing:
-            print("skipped: %s" % missing, flush=True)
-            self.skipTest(str(missing))
-        done = subprocess.run([python, "-c", QUERY, self.path(directory), text], check=False,
-                              capture_output=True, text=True)
+    def query(self, engine, directory, *questions):
+        """The rows of each answer."""
+        done = subprocess.run([readers.PYTHON, "-c", ENGINES[engine], self.path(directory), *questions],
+                              check=False, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+    def each_engine(self):
+        """Those that are installed; without any, or without one, says so."""
+        found = []
+        for engine in ENGINES:
+            try:
+                readers.need_python(engine)
+                found.append(engine)
+            except readers.Missing as missing:
+                print("skipped: %s" % missing, flush=True)
+        if not found:
+            self.skipTest("no database")
+        return found
 
     def test_rows(self):
         os.mkdir(self.path("all"))
@@ -96,14 +123,34 @@ class Tables(CommandTest):
         self.assertEqual(result.status, 0, result)
         self.assertEqual(len(glob.glob(self.path("t/run=r/*.gz"))), len(TABLES))
         self.assertEqual({row["rank"] for row in rows(self.path("t"), "runs")}, set(range(7)))
-        found = self.query("t", "SELECT rank, z FROM stragglers")
-        self.assertEqual((len(found), found[0]["rank"]), (7, 4))
-        self.assertGreater(found[0]["z"], 3.5)
         wall = sum(row["wall_s"] for row in rows(self.path("t"), "runs"))
-        split = self.query("t", "SELECT * FROM fleet_split")
-        self.assertAlmostEqual(split[0]["wall_s"], wall, 6)
-        for view in ("transfer_by_host", "slowest_tasks", "regressions", "advice", "kernels"):
-            self.query("t", f"SELECT * FROM {view}")
+        for engine in self.each_engine():
+            found, split = self.query(
+                engine, "t", "SELECT rank, z FROM stragglers", "SELECT * FROM fleet_split",
+                *(f"SELECT * FROM {view}" for view in
+                  ("transfer_by_host", "slowest_tasks", "regressions", "advice", "kernels")))[:2]
+            self.assertEqual((len(found), found[0]["rank"]), (7, 4), engine)
+            self.assertGreater(found[0]["z"], 3.5)
+            self.assertAlmostEqual(split[0]["wall_s"], wall, 6)
+
+    def test_engines(self):
+        """What a database sums up is what the report says, of each kind of run."""
+        runs = {"native": ["-c", "3", "-j", "2"], "gpu": ["-c", "2", "--gpu=naive"],
+                "many": ["-c", "6", "--processes", "6"]}
+        for name, options in runs.items():
+            device = ["--device", "sim:t4"] if name == "gpu" else []
+            self.battprof("run", "-q", "-o", name, *device, "--", RUN_BATT, *options)
+            self.battprof("export", "-f", "tables", "-o", "t", "--run", name, name)
+        sums = "SELECT run, name, sum(self_s) AS own, sum(total_s) AS total FROM functions GROUP BY run, name"
+        for engine in self.each_engine():
+            found = {(row["run"], row["name"]): row for row in self.query(engine, "t", sums)[0]}
+            for name in runs:
+                report = json.loads(self.battprof("report", "--json", name).out)
+                for wanted in report["functions"]:
+                    if wanted["name"] != "(own code)":
+                        row = found[name, wanted["name"]]
+                        self.assertAlmostEqual(row["own"], wanted["self_s"], 6, (engine, name, wanted))
+                        self.assertAlmostEqual(row["total"], wanted["total_s"], 6, (engine, name, wanted))
 
 
 if __name__ == "__main__":

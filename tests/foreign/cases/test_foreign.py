@@ -88,6 +88,9 @@ def code_around_numpy():
     found = report(folder)
     check(found["split"]["libraries"]["s"] + found["split"]["import"]["s"] >
           found["split"]["yours"]["s"], "it is numpy that works:\n" + text)
+    check(any(user["name"].startswith("arrays.") for row in found["framework"]["functions"]
+              if row["owner"] == "libraries" for user in row["for"]),
+          "none of numpy's functions says for whom it worked:\n" + text)
     shell(pasted_line(text), folder)
     calls = {row["name"]: row["calls"] for row in report(folder)["functions"]}
     equal("calls of smooth", calls.get("arrays.smooth"), 9)

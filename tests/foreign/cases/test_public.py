@@ -84,7 +84,7 @@ def a_generator_expression_is_its_function():
                  "    for number in range(2, limit):\n"
                  "        if all(number % small for small in found):\n"
                  "            found.append(number)\n    return found\n"
-                 "for _ in range(8):\n    primes(2500)\n")
+                 "for _ in range(40):\n    primes(2500)\n")
     first, _ = see("%s %s" % (PYTHON, path), "gen.primes")
     check("genexpr" not in json.dumps(first["framework"]["functions"]), "it is a part of primes")
 

@@ -16,7 +16,7 @@ import math
 def wave(count):
     total = 0.0
     for step in range(count):
-        total += math.sin(step) * 0.5
+        total += step % 7 * math.pi
     return total
 
 

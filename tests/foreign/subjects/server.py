@@ -4,7 +4,7 @@ import http.server
 import threading
 import urllib.request
 
-REQUESTS = 60
+REQUESTS = 300
 
 
 def render(name):

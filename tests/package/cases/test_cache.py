@@ -178,7 +178,7 @@ def mounted(options, word):
 
 @case
 def read_only_home():
-    mounted("ro", "No such file")
+    mounted("ro", "Read-only file system")
 
 
 @case

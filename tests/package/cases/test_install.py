@@ -47,14 +47,50 @@ def staged():
     check(len(pages) > 5, pages)
     for name in (*pages, "_battprof", "battprof.fish"):
         check(os.path.getsize(find(stage, name)) > 100, name)
-    bash = os.path.join(stage, find(stage, "battprof.fish").split("/fish/")[0],
-                        "bash-completion/completions/battprof")
-    words = artefacts.run(["bash", "-c", ". '%s'; COMP_WORDS=(battprof rep); COMP_CWORD=1; _battprof; "
-                           "echo $COMPREPLY" % bash], env).stdout
-    equal("completion", words, "report\n")
     module = os.path.dirname(os.path.dirname(find(stage, "__main__.py")))
     done = artefacts.run([PYTHON, "-m", "battprof", "--version"], dict(env, PYTHONPATH=module))
     equal("-m battprof", done.stdout, artefacts.run([command, "--version"], env).stdout)
+
+
+# What is typed, and what a shell makes of it.
+TYPED = (("battprof rep", "battprof report"), ("battprof report --by thr", "battprof report --by thread"),
+         ("battprof export -f ppr", "battprof export -f pprof"))
+BASH = """. "$1"
+COMP_WORDS=($2) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _battprof
+[ ${#COMPREPLY[@]} = 1 ] && echo "${COMP_WORDS[*]::COMP_CWORD} $COMPREPLY" """
+FISH = """set fish_complete_path (dirname $argv[1])
+set words (string split ' ' -- $argv[2]); set found (complete -C $argv[2] | string split -f 1 \\t)
+test (count $found) = 1; and echo $words[1..-2] $found"""
+# Its completion works in a terminal alone. The line is taken from the editor, not from the screen.
+ZSH = r"""zmodload zsh/zpty
+zpty shell "TERM=dumb zsh -f -i"
+zpty -w shell "fpath=(${1:h} \$fpath); autoload -Uz compinit; compinit -u -D
+tell() { print -r -- \"<\$BUFFER>\"; exit; }; zle -N tell; bindkey ^I complete-word; bindkey ^T tell
+print REA''DY"
+zpty -r shell said "*READY*"
+zpty -w -n shell "$2"$'\t\x14'
+while zpty -r shell said; do all+=$said; done
+print -r -- ${${all##*<}%%>*}"""
+
+
+@case
+def completion():
+    env, stage = artefacts.environment(), install(os.environ["BP_TEST_BUILD"], new_dir())
+    command = os.path.realpath(os.path.join(os.path.dirname(find(stage, "battprof.h")), "../bin"))
+    env["PATH"] = command + ":" + env["PATH"]
+    share = find(stage, "battprof.fish").split("/fish/")[0]
+    missing = []
+    for words, file in ((["bash", "-c", BASH, "bash"], "bash-completion/completions/battprof"),
+                        (["fish", "--no-config", "-c", FISH], "fish/vendor_completions.d/battprof.fish"),
+                        (["zsh", "-f", "-c", ZSH, "zsh"], "zsh/site-functions/_battprof")):
+        if not shutil.which(words[0]):
+            missing.append(words[0])
+            continue
+        for typed, wanted in TYPED:
+            done = artefacts.run([*words, os.path.join(share, file), typed], env)
+            equal("%s, %s (%s)" % (words[0], typed, done.stderr), done.stdout.strip(), wanted)
+    if missing:
+        raise Skip("not installed: " + ", ".join(missing))
 
 
 @case

@@ -11,6 +11,10 @@ CELLS = (
     ("import battprof; battprof.command()", "/venv/bin/battprof"),
     ("battprof.library()", "/venv/lib/battprof/libbattprof.so"),
     ("battprof.load(); import json; json.dumps(1); battprof.report()", "wall "),
+    # A command that can be typed: the kernel's own is none.
+    ("import time\ndef spin(until):\n    while time.process_time() < until: pass\n"
+     "spin(time.process_time() + 1)", ""),
+    ("print(repr(battprof.report()))", "your code: the notebook|%%battprof --dsl __main__\n"),
 )
 
 

@@ -51,6 +51,20 @@ def contents():
 
 
 @case
+def asks_for_what_the_tag_says():
+    """The library, which alone is dynamic; lint's script knows the functions of the newest version."""
+    glibc = re.search(r"manylinux_2_(\d+)_x86_64", artefacts.wheel()).group(1)
+    with zipfile.ZipFile(artefacts.wheel()) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("/libbattprof.so"))
+        library = archive.extract(name, new_dir())
+    lint = os.path.join(artefacts.ROOT, "tests", "lint", "needed.py")
+    done = artefacts.run([sys.executable, "-B", lint, artefacts.ROOT, library], artefacts.environment())
+    check(done.returncode == 0, done.stdout + done.stderr)
+    with open(os.path.join(artefacts.ROOT, "tools/command/doctor/glibc.c"), encoding="utf-8") as file:
+        equal("newest", re.search(r"#define NEEDED_GLIBC (\d+)", file.read()).group(1), glibc)
+
+
+@case
 def the_tag_is_earned():
     done = artefacts.run([sys.executable, "-m", "auditwheel", "show", artefacts.wheel()],
                          artefacts.environment())

@@ -68,10 +68,13 @@ class Browser(CommandTest):
         calls = [{"func": name, "self": 1, "calls": [[1, 1]]} for name in names]
         hostile = one_run([[name, "libdsl.so"] for name in names], {"self": 1, "children": calls},
                           len(names) + 1, command="</title><script>alert(1)</script>")
+        for name, calls in (("few", 10), ("many", 1000)):
+            tree = {"self": 1, "children": [{"func": "f", "self": 0.5 * calls, "calls": [[calls, 0.5]]}]}
+            self.make(name, one_run([["f", "libdsl.so"]], tree, 1 + 0.5 * calls))
         self.run_subject("batt2", batt, "-c", "60", "-j", "2")
         return {"batt": ["batt.out"], "python": ["python.out"], "gpu": ["gpu.out"], "tasks": ["tasks.out"],
                 "killed": ["killed.out"], "empty": ["empty.out"], "own": ["own.out"], "diff": ["batt2.out", "batt.out"],
-                "same": ["batt.out", "batt.out"], "hostile": [self.make("hostile", hostile)],
+                "calls": ["many", "few"], "same": ["batt.out", "batt.out"], "hostile": [self.make("hostile", hostile)],
                 "big": [self.make("big", tree_case(10000))],
                 "huge": [self.make("huge", tree_case(100000, functions=3000, fan=20))]}
 
@@ -133,11 +136,22 @@ class Browser(CommandTest):
         self.assertEqual(seen["falling"], sorted(seen["falling"], reverse=True))
         self.assertEqual(seen["rising"], sorted(seen["rising"]))
         self.assertEqual((seen["first"], seen["rows"]), ("descending", 1))
+        self.assertEqual(seen["begin"], ["pct descending"])
         self.assertIn("1 of %d rows" % len(report["functions"]), seen["words"])
         head, row = [line.split("\t") for line in seen["copied"].splitlines()]
         wanted = next(item for item in report["functions"] if item["name"] == "merge")
         self.assertEqual(int(row[head.index("calls")]), wanted["calls"])
         self.assertAlmostEqual(float(row[head.index("self_s")]), wanted["self_s"])
+
+    def check_links(self, seen, report):
+        """A row's graph is as large as the row says, and what does not turn it is off."""
+        task, thread = report["tasks"]["list"][0], report["thread_list"][0]
+        self.assertEqual((seen["task"]["view"], seen["task"]["scope"]), ("Overview", "task " + task["id"]))
+        self.assertLessEqual(seen["task"]["sum"], 1.01e9 * task["duration_s"])
+        self.assertEqual((seen["task"]["off"], seen["task"]["pressed"]),
+                         (["wall", "thread time", "calls", "invert", "hide waiting"], ["thread time"]))
+        self.assertEqual((seen["thread"]["name"], seen["thread"]["off"]), (str(thread["tid"]), []))
+        self.assertAlmostEqual(seen["thread"]["sum"] / 1e9 / thread["wall_s"], 1, delta=5e-3)
 
     def check_behaviour(self, seen, report):
         search = seen["search"]
@@ -150,6 +164,10 @@ class Browser(CommandTest):
         self.check_graphs(seen["graphs"], report)
         self.check_panel(seen["panel"])
         self.check_table(seen["table"], report)
+        self.check_links(seen["links"], report)
+        self.assertTrue([name for name in seen["sources"]["files"] if name.endswith("value.c")])
+        self.assertGreater(seen["sources"]["lines"], seen["sources"]["hot"])
+        self.assertGreater(seen["sources"]["hot"], 0)
         self.assertGreater(len(seen["pictures"]), 5)
         for name, scale in seen["pictures"]:
             self.assertAlmostEqual(scale, 1, delta=0.02, msg=name)
@@ -179,6 +197,8 @@ class Browser(CommandTest):
                     self.check_plain(name, one["plain"], subjects[name])
                 if name == "same":
                     self.assertEqual(first["verdicts"], ["c-noise"])
+                if name == "calls":  # exact, and so no chance: the grey one is the thread itself
+                    self.assertEqual(first["verdicts"], ["c-slower", "c-noise"])
                 if name == "own":
                     self.assertIn("your code", first["legend"])
                     self.assertNotIn("framework", first["legend"])

@@ -198,6 +198,16 @@ class Pages(CommandTest):
         calls = {row[0]: row[keys.index("calls")] for row in rows}
         self.assertEqual((calls["(own code)"], calls["f"]), ("", "4"))
 
+    def check_waiting(self, page, report, name):
+        """Frames that wait are as wide as the headline's row: calls that wait, and what was blocked
+        where battprof does not see it."""
+        data = page.data["battprof-data"]
+        nodes, kinds = data["nodes"], data["functions"]["kind"]
+        waits = sum(wall for kind, fn, wall in zip(nodes["kind"], nodes["function"], nodes["wall"])
+                    if fn == -5 or (kind == "0" and fn >= 0 and kinds[fn] == "2"))
+        self.assertAlmostEqual(waits / 1e9 + data["rest"]["idle"] / 1e9, report["split"]["waiting"]["s"],
+                               delta=1e-6 + 1e-3 * report["wall_s"], msg=name)
+
     def test_owners(self):
         """Without a DSL each function of the graph has the row of the headline that it is in."""
         seen = set()
@@ -208,14 +218,33 @@ class Pages(CommandTest):
             status, text, _ = self.run_report("--json", path)
             if status or not text.startswith('{\n "schema": "battprof-report/1"'):
                 continue
-            functions = self.page(path).data["battprof-data"]["functions"]
+            page = self.page(path)
+            functions = page.data["battprof-data"]["functions"]
             leads = isinstance(json.loads(text).get("choice"), dict)
             self.assertEqual("owner" in functions, leads, name)
-            self.assertFalse(leads and re.search("(?i)the framework", self.page(path).text), name)
+            self.assertFalse(leads and re.search("(?i)the framework", page.text), name)
+            for list_name, table in page.tables.items():
+                self.assertFalse(leads and {"category", "thread_s.framework"} & set(table["keys"]), list_name)
             if leads:
                 self.assertEqual(len(functions["owner"]), len(functions["name"]), name)
                 seen |= set(functions["owner"])
+                self.check_waiting(page, json.loads(text), name)
         self.assertTrue({"a", "c"} <= seen, seen)
+
+    def test_blocked(self):
+        """A thread that was blocked out of sight waits, in the graph as in the headline."""
+        case = json.loads(json.dumps(dict(golden_cases())["samples"]).replace("dsl", "own"))
+        thread = case["files"]["run.bp"]["threads"][0]
+        thread["cpu"] *= 0.4
+        for sample in thread["samples"]:
+            sample["cpu"] *= 0.4
+        path = self.make(case)
+        page = self.page(path)
+        report = json.loads(self.run_report("--json", path)[1])
+        self.assertGreater(report["split"]["waiting"]["s"], 0)
+        self.assertIn(-5, page.data["battprof-data"]["nodes"]["function"])
+        self.check_waiting(page, report, "samples")
+        self.check_sums(page, report)
 
     def test_same_run(self):
         """A run compared with itself shows no change."""

@@ -11,7 +11,7 @@ FAKE = os.environ["FAKE_PYTHON"]
 DEBUG = "/usr/bin/python3.11-dbg"
 SUBJECTS = os.path.join(pythons.AREA, "subjects")
 CASES = (
-    ("3.15.0 (main)", "", "a version that battprof does not know"),
+    ("3.16.0 (main)", "", "a version that battprof does not know"),
     ("3.99.1+", "", "a version that battprof does not know"),
     ("3.7.4", "", "a version that battprof does not know"),
     ("4.0.0", "", "a version that battprof does not know"),

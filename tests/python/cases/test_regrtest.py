@@ -29,7 +29,8 @@ WAYS = {"bare": None, "default": {}, "everything": {"BATTPROF_PYTHON": "*"}}
 EXPECTED = {("test_monitoring", "everything"): "", ("test_sys_setprofile", "everything"):
             "test_method_with_c_function", ("test_dis", "everything"):
             # What it disassembles is not specialised, or instrumented, while it is measured.
-            ("test_binary_specialize", "test_call_specialize", "test_load_attr_specialize",
+            ("test_binary_specialize", "test_call_specialize",
+             "test_co_positions_with_lots_of_caches", "test_load_attr_specialize",
              "test_loop_quicken", "test_super_instructions")}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python stacks under every Python from 3.8 to 3.13 that is found: functions, lines and order, in
+"""Python stacks under every Python from 3.8 to 3.15 that is found: functions, lines and order, in
 the place of the interpreter's own frames; and the layouts of its structures, where headers are."""
 import os
 import re
@@ -128,9 +128,13 @@ CHECK = """
 #include <stdio.h>
 #if PY_MINOR_VERSION >= 11
 #    include <internal/pycore_frame.h>
+#    if PY_MINOR_VERSION >= 14
+#        include <internal/pycore_interpframe.h>
+#    endif
 #else
 #    include <frameobject.h>
 #endif
+#include <opcode.h>
 #include "interpose/python/layout.c"
 static int wrong;
 #define SAME(field, type, member) same(#type "." #member, layout->field, offsetof(type, member))
@@ -147,6 +151,7 @@ int main(void) {
     same("characters", layout->ascii, sizeof(PyASCIIObject));
     same("wide characters", layout->wide, sizeof(PyCompactUnicodeObject));
     same("bytes", BP_LAYOUT_BYTES, offsetof(PyBytesObject, ob_sval));
+    SAME(tuple, PyTupleObject, ob_item);
 #if PY_MINOR_VERSION >= 11
     SAME(qualname, PyCodeObject, co_qualname);
     SAME(table, PyCodeObject, co_linetable);
@@ -156,7 +161,14 @@ int main(void) {
     SAME(owner, struct _PyInterpreterFrame, is_entry);
 #    else
     SAME(owner, struct _PyInterpreterFrame, owner);
+#        if PY_MINOR_VERSION >= 14
+    same("entry frames", layout->entry, FRAME_OWNED_BY_INTERPRETER);
+    same("tags", layout->tags, Py_TAG_BITS);
+#        else
     same("entry frames", layout->entry, FRAME_OWNED_BY_CSTACK);
+#        endif
+    same("JUMP_BACKWARD", layout->jump_back, JUMP_BACKWARD);
+    same("EXTENDED_ARG", layout->extended_arg, EXTENDED_ARG);
 #    endif
 #    if PY_MINOR_VERSION >= 13
     SAME(code, struct _PyInterpreterFrame, f_executable);
@@ -199,7 +211,7 @@ def layouts_are_those_of_the_headers():
             with open(program + ".c", "w") as file:
                 file.write(CHECK)
             done = subprocess.run(["cc", "-w", "-I", root, "-I", include, "-I", include + "/internal",
-                                   program + ".c", "-o", program,
+                                   "-I", os.path.dirname(include), program + ".c", "-o", program,
                                    "-Wl,--unresolved-symbols=ignore-all"],
                                   capture_output=True, text=True)
             check(done.returncode == 0, done.stderr[-2000:])
@@ -207,7 +219,7 @@ def layouts_are_those_of_the_headers():
             check(done.returncode == 0, "3.%d: %s" % (minor, done.stdout))
             checked += 1
     if not checked:
-        raise Skip("no headers of Python from 3.8 to 3.13")
+        raise Skip("no headers of Python from 3.8 to 3.15")
 
 
 if __name__ == "__main__":

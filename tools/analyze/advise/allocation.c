@@ -76,8 +76,9 @@ static void allocations(struct bp_analysis *analysis, uint32_t number) {
         return;
     double rate = bp_function_wall_rate(function);
     double own_s = function->self_s - function->transfer_s - function->kernel_wait_s;
-    double first_s =
-        fmax(function->firsts_s, own_s / (double)function->calls); /* of format 1.1: not known */
+    /* Unknown in a trace of another tool, and in format 1.1: then it is the longest. */
+    double first_s = function->firsts_s > 0 ? function->firsts_s : function->max_s;
+    first_s = fmax(first_s, own_s / (double)function->calls);
     if (function->calls < MANY)
         few_calls(analysis, number, rate * own_s, rate * first_s);
     else

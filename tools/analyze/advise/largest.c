@@ -62,19 +62,23 @@ static bool is_work(const struct bp_model *model, const struct bp_part *part) {
            (part->category == BP_DSL || strcmp(function->group, BP_GROUP_OTHER) == 0);
 }
 
-/* Who calls a function of a library or of the interpreter most: the caller is what a user can
- * change. NULL for the user's own. */
-static const char *foreign_caller(const struct bp_model *model, const struct bp_part *part) {
+/* Who calls a function of a library or of the interpreter most: the user's own function, which can
+ * be changed, else its nearest caller. NULL for the user's own. */
+static const struct bp_function *foreign_caller(const struct bp_model *model,
+                                                const struct bp_part *part) {
     enum bp_owner owner = model->functions[part->function].owner;
     bool foreign = owner == BP_OWNER_LIBRARY || owner == BP_OWNER_STANDARD;
-    if (part->category == BP_DSL || !foreign || part->caller_count == 0 ||
-        part->callers[0].s < MAIN_CALLER * part->self_s)
+    if (part->category == BP_DSL || !foreign)
         return NULL;
-    return model->functions[part->callers[0].function].label;
+    if (part->user_count && part->users[0].s >= MAIN_CALLER * part->self_s)
+        return &model->functions[part->users[0].function];
+    if (part->caller_count && part->callers[0].s >= MAIN_CALLER * part->self_s)
+        return &model->functions[part->callers[0].function];
+    return NULL;
 }
 
-/* Of a DSL function as the table has it, with what it called of others; of the framework its parts
- * are lines of their own. */
+/* A DSL function's part is as the table has it, with what it called of others; parts of the
+ * framework are lines of their own. */
 static double part_wall(const struct bp_model *model, const struct bp_part *part) {
     const struct bp_function *function = &model->functions[part->function];
     return part->category == BP_DSL && function->wall_s > part->wall_s ? function->wall_s
@@ -118,7 +122,7 @@ static void add_verdict(struct bp_text *text, const struct bp_model *model, uint
         bp_text_add(text, "; a candidate for a GPU (--by candidate)");
     else
         bp_text_add(text, "; a candidate for a GPU, %s calls or more at once (--by candidate)",
-                    BP_COUNT((uint64_t)found->break_even));
+                    BP_COUNT(bp_whole(found->break_even)));
     bp_priorities_free(priorities);
 }
 
@@ -174,9 +178,10 @@ static char *largest_what(const struct bp_model *model, const struct bp_part *pa
                 BP_SHARE(wall_s, model->wall.total_s));
     if (part->calls)
         bp_text_add(&text, ", in %s call%s", BP_COUNT(part->calls), part->calls == 1 ? "" : "s");
-    const char *caller = foreign_caller(model, part);
+    const struct bp_function *caller = foreign_caller(model, part);
     if (caller)
-        bp_text_add(&text, ", most of it called from %s", caller);
+        bp_text_add(&text, ", most of it %s %s",
+                    caller->owner == BP_OWNER_USER ? "for" : "called from", caller->label);
     else if (spot) /* of a function that is one line */
         bp_text_add(&text, ", all of it at %s:%u", bp_base_name(spot->file), spot->line);
     return bp_text_take(&text);

@@ -22,6 +22,8 @@
 #define FEW_TASKS 5
 /* Busy threads per CPU from which on they are too many: a few are always between two states. */
 #define CROWDED 1.2
+/* Part of the wall from which on waiting that may be none is worth a warning. */
+#define MUCH_OFF 0.05
 /* A first task this many times the median is warming something up. */
 #define WARM_UP 3
 
@@ -174,8 +176,33 @@ static void warn_starved(struct bp_analysis *analysis) {
     free(why);
 }
 
+/* What the samples of threads do not fill, where no clock told how long others had the CPU: of
+ * threads that have not ended, or were killed. */
+static double off_cpu_s(const struct bp_model *model) {
+    double off_s = 0;
+    for (uint32_t i = 0; i < model->part_count; i++)
+        off_s += model->parts[i].kind == BP_PART_BLOCKED ? model->parts[i].self_s : 0;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        off_s -= model->threads[i].has_clocks ? model->threads[i].blocked_s : 0;
+    return off_s;
+}
+
+/* It counts as waiting, but on a busy machine it is mostly not. */
+static void warn_off_cpu(struct bp_analysis *analysis) {
+    const struct bp_model *model = analysis->model;
+    double off_s = off_cpu_s(model);
+    if (model->run.imported || !(off_s > MUCH_OFF * model->wall.total_s))
+        return;
+    bp_advise_warning(
+        analysis,
+        bp_make_text("%s of the waiting may be time without a CPU", BP_SENTENCE_TIME(off_s)),
+        bp_make_text("of a thread that has not ended it is unknown whether it was "
+                     "blocked, or other programs had the CPU"));
+}
+
 void bp_advise_measurement(struct bp_analysis *analysis) {
     warn_starved(analysis);
+    warn_off_cpu(analysis);
     warn_status(analysis);
     warn_overhead(analysis);
     warn_samples(analysis);

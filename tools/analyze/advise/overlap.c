@@ -10,7 +10,7 @@
 #include "tools/base/page.h"
 #include "tools/base/text.h"
 
-/* Of what an overlap saves: calls that take less need no word. */
+/* Share of what an overlap saves below which a call needs no word. */
 #define WORTH_NAMING 0.1
 
 static bool is_blocking(const struct bp_model_transfer *transfer) {

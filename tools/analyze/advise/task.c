@@ -14,7 +14,7 @@
 #include "tools/base/text.h"
 #include "tools/model/task/typical.h"
 
-/* Of what outliers took; less than this needs no words. */
+/* Share of what outliers took below which no words are needed. */
 #define UNSEEN_PART 0.3
 /* Longer than any ordinary task by this factor, and by this part of its own time. */
 #define LONGER 1.5

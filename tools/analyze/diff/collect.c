@@ -130,11 +130,15 @@ static void add_function(struct collector *collector, uint32_t run,
               &collector->diff->runs[run], function);
 }
 
-/* Sampled time is in doubt by its error. */
-static void add_sampled_part(struct bp_diff_value *value, const struct bp_part *part) {
+/* Sampled time is in doubt by its error, and by what of it was lost waiting for a CPU. */
+static void add_sampled_part(struct bp_diff_value *value, const struct bp_diff_run *run,
+                             const struct bp_part *part) {
+    double least_s;
+    double most_s;
+    find_lost(run, &run->model->functions[part->function], part->self_s, &least_s, &most_s);
     value->s += part->self_s;
-    value->likely_s += part->self_s;
-    value->doubt_s += part->error_s;
+    value->likely_s += part->self_s - (least_s + most_s) / 2;
+    value->doubt_s += part->error_s + (most_s - least_s) / 2;
     value->wall_s += part->wall_s;
 }
 
@@ -149,7 +153,8 @@ static void add_group_part(struct collector *collector, uint32_t run, const stru
     if (function->cuda)
         put_row(collector, BP_DIFF_GROUP, group->name, NULL)->cuda = true;
     if (part->kind != BP_PART_EXACT) {
-        add_sampled_part(&put_row(collector, BP_DIFF_GROUP, group->name, NULL)->values[run], part);
+        add_sampled_part(&put_row(collector, BP_DIFF_GROUP, group->name, NULL)->values[run], from,
+                         part);
         return;
     }
     if (!(function->self_s > 0))
@@ -164,6 +169,20 @@ static void add_group_part(struct collector *collector, uint32_t run, const stru
     value->overhead_s += whole.overhead_s * rate;
     value->fixed_s += function->cuda ? part->self_s : 0;
     value->wall_s += part->wall_s;
+}
+
+/* Their time is in that of the functions that were intercepted, so they are no causes. */
+static void add_sampled(struct collector *collector, uint32_t run) {
+    const struct bp_diff_run *from = &collector->diff->runs[run];
+    for (uint32_t i = 0; i < from->model->part_count; i++) {
+        const struct bp_part *part = &from->model->parts[i];
+        const struct bp_function *function = &from->model->functions[part->function];
+        if (part->kind != BP_PART_SAMPLED || function->kind != BP_FUNC_CALL || function->calls ||
+            function->cuda)
+            continue;
+        struct bp_diff_row *row = put_row(collector, BP_DIFF_SAMPLED, function->name, function);
+        add_sampled_part(&row->values[run], from, part);
+    }
 }
 
 static void add_groups(struct collector *collector, uint32_t run) {
@@ -269,6 +288,7 @@ static void add_run(struct collector *collector, uint32_t run) {
             add_function(collector, run, &model->functions[i]);
     if (model->tasks.summary.ended)
         add_wall(collector, run, BP_DIFF_TASK, "median task", model->tasks.summary.median_s);
+    add_sampled(collector, run);
     add_groups(collector, run);
     add_transfers(collector, run);
     add_kernels(collector, run);
@@ -386,6 +406,7 @@ struct bp_diff *bp_diff_new(const struct bp_runs *old_runs, const struct bp_runs
     settle_presence(diff);
     join_moved(diff);
     bp_diff_mark_modes(diff);
+    bp_diff_mark_choices(diff);
     bp_keys_fini(&collector.table);
     free(collector.key);
     return diff;

@@ -233,7 +233,7 @@ static int rank_of(const struct bp_diff_row *row) {
         return 0;
     if (row->kind == BP_DIFF_CATEGORY || row->kind == BP_DIFF_SPLIT || row->kind == BP_DIFF_TASK)
         return 1;
-    return row->kind == BP_DIFF_GROUP ? 3 : 2;
+    return row->kind == BP_DIFF_GROUP ? 4 : row->kind == BP_DIFF_SAMPLED ? 3 : 2;
 }
 
 bool bp_diff_is_cause(const struct bp_diff_row *row) {

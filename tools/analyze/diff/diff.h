@@ -8,6 +8,7 @@
  *
  *     diff_collect.c   rows and values from the models
  *     diff_mode.c      what cannot be compared where CUDA was recorded in different ways
+ *     diff_chosen.c    the same where other functions were counted
  *     diff_speed.c     the change that most functions share
  *     diff_compare.c   which rows certainly changed
  *     diff_wall.c      the walls and their interval
@@ -37,6 +38,7 @@ enum bp_diff_kind {
     BP_DIFF_TRANSFER, /* a direction; exposed time */
     BP_DIFF_KERNEL,   /* time on the device */
     BP_DIFF_TASK,     /* the median task */
+    BP_DIFF_SAMPLED,  /* a function that is not counted: a part of what is, by samples */
     BP_DIFF_KINDS
 };
 
@@ -138,6 +140,7 @@ struct bp_diff {
     double repetition; /* relative deviation of a function in repeated runs, the median one's */
     struct bp_diff_wall wall;
     uint32_t differences;
+    bool chosen; /* the sides counted other functions */
 };
 
 struct bp_diff_settings {
@@ -160,6 +163,10 @@ void bp_diff_free(struct bp_diff *diff);
 
 /* Marks rows that cannot be compared. */
 void bp_diff_mark_modes(struct bp_diff *diff);
+/* The same where the sides counted other functions, and a sentence about it: a new text, or NULL.
+ */
+void bp_diff_mark_choices(struct bp_diff *diff);
+char *bp_diff_describe_choices(const struct bp_diff *diff);
 /* A sentence about them; false if the sides tell the same of CUDA. */
 char *bp_diff_describe_modes(const struct bp_diff *diff);
 /* "full"; NULL without CUDA. */
@@ -182,7 +189,7 @@ static inline bool bp_diff_differs(const struct bp_diff_row *row) {
 /* For people; of copies the direction alone. */
 const char *bp_diff_name(const struct bp_diff_row *row);
 
-/* Of two single runs: how much of a function's time, the mean of both, may be chance. */
+/* How much of a function's time, the mean of two single runs, may be chance. */
 double bp_diff_relative_spread(const struct bp_diff *diff);
 /* Times on a device follow no CPU. */
 static inline bool bp_diff_on_device(const struct bp_diff_row *row) {
@@ -225,10 +232,11 @@ char *bp_diff_describe_interval(const struct bp_diff *diff, bool utf8);
 char *bp_diff_describe_sides(const struct bp_diff *diff, int *next);
 
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out);
-/* Rows that differ: causes, or groups of them. */
+/* Rows that differ: causes, or of a kind (BP_DIFF_GROUP, BP_DIFF_SAMPLED) below a title. */
 struct bp_page;
-void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff, bool groups,
-                       unsigned top);
+void bp_diff_text_causes(const struct bp_page *page, const struct bp_diff *diff, unsigned top);
+void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff,
+                       enum bp_diff_kind kind, const char *title, unsigned top);
 /* "+12.3 ms", and how much that is; red if slower, green if faster. */
 void bp_diff_text_change(const struct bp_page *page, double change_s, const char *how);
 int bp_diff_json(const struct bp_diff *diff, FILE *out);

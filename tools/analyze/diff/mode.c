@@ -26,7 +26,7 @@ static int mode_of_process(const struct bp_profile *profile) {
     return used ? BP_CUDA_WRAPPERS : BP_DIFF_NO_CUDA;
 }
 
-/* Of all processes what tells most: children of fork are without records everywhere. */
+/* The mode of the process that tells most: children of fork are without records everywhere. */
 static int mode_of(const struct bp_diff_run *runs, uint32_t count) {
     int most = BP_DIFF_NO_CUDA;
     for (uint32_t i = 0; i < count; i++)

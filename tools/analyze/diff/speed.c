@@ -76,7 +76,7 @@ static bool do_agree(const double *logs, uint32_t count, double middle) {
     return count >= BP_DIFF_WITNESSES && near >= AGREE_PART * count;
 }
 
-/* Of each run against the first, for those who look at single runs. */
+/* How slow each run was against the first, for those who look at single runs. */
 static void find_slowness(struct bp_diff *diff, uint32_t run) {
     uint32_t count;
     double *logs = compare_calls(diff, 1, run, 1, &count);

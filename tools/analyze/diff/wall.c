@@ -36,7 +36,7 @@
 /* Share of the change and of the differences: where each is so much of the other, these explain it.
  */
 #define BACKED 0.5
-/* Of OLD's wall: differences that change less say nothing of it. */
+/* Part of OLD's wall below which a difference says nothing of it. */
 #define NOTABLE 0.005
 /* What a run may be too long, as a logarithm. */
 static double stray(const struct bp_diff_run *run) {

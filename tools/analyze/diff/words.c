@@ -134,7 +134,8 @@ static char *other_ends(const struct bp_diff *diff) {
 
 char *bp_diff_describe_sides(const struct bp_diff *diff, int *next) {
     static char *(*const oddities[])(const struct bp_diff *) = {
-        wrong_order, other_commands, other_tasks, other_ends, bp_diff_describe_modes};
+        wrong_order, other_commands,         other_tasks,
+        other_ends,  bp_diff_describe_modes, bp_diff_describe_choices};
     char *text = NULL;
     while (!text && *next < (int)(sizeof(oddities) / sizeof(oddities[0])))
         text = oddities[(*next)++](diff);
@@ -143,7 +144,7 @@ char *bp_diff_describe_sides(const struct bp_diff *diff, int *next) {
 
 bool bp_diff_is_headline(const struct bp_diff *diff, const struct bp_diff_row *row) {
     bool split = true;
-    for (uint32_t i = 0; i < diff->run_count; i++)
+    for (uint32_t i = 0; i < diff->run_count && !diff->chosen; i++)
         split &= diff->runs[i].model->split.leads;
     return row->kind == (split ? BP_DIFF_SPLIT : BP_DIFF_CATEGORY);
 }

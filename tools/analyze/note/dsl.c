@@ -3,6 +3,7 @@
  * What became of the patterns of `run --dsl`: one that matched nothing names the nearest thing that
  * was loaded, and functions that could not be intercepted are said to be sampled only.
  */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,29 @@ static void look_at_objects(struct search *search, const struct bp_profile *prof
     }
 }
 
+/* Is the word a function's name, or its last part? Functions of a pattern may stand under it. */
+static bool is_name_of(const char *word, const char *name) {
+    const char *dot = strrchr(name, '.');
+    return strcmp(word, name) == 0 || (dot && strcmp(word, dot + 1) == 0) ||
+           (strpbrk(name, "*?[") && fnmatch(name, word, 0) == 0);
+}
+
+/* Who names a function without its module or library finds it behind a colon: a new text, NULL. */
+static char *find_function(const struct search *search) {
+    const char *word = search->pattern->where;
+    for (uint32_t i = 0; i < search->model->function_count; i++) {
+        const struct bp_function *function = &search->model->functions[i];
+        const char *where = function->script      ? "__main__"
+                            : function->module[0] ? function->module
+                                                  : function->library;
+        if (function->kind == BP_FUNC_CALL && where[0] && !search->pattern->what[0] &&
+            (function->calls || function->on_stacks) && is_name_of(word, function->name))
+            return bp_make_text("%s:%s", where,
+                                strchr(function->name, '*') ? word : function->name);
+    }
+    return NULL;
+}
+
 static void search_fini(struct search *search) {
     for (uint32_t i = 0; i < search->text_count; i++)
         free(search->texts[i]);
@@ -159,12 +183,19 @@ static void check(struct bp_analysis *analysis, const struct bp_pattern *pattern
     if (search.found < SAMPLED) {
         if (search.found == NOTHING)
             search.nearest = (struct bp_nearest){.word = bp_base_name(pattern->where)};
+        char *function = search.found == NOTHING ? find_function(&search) : NULL;
         for (uint32_t i = 0; i < analysis->model->process_count; i++) {
             look_at_modules(&search, analysis->model->processes[i].profile);
             look_at_objects(&search, analysis->model->processes[i].profile);
         }
+        if (function && search.found == NOTHING)
+            search.nearest.best = *BP_APPEND(search.texts, search.text_count) = function;
+        else
+            free(function);
     }
     explain(analysis, &search);
+    if (search.found < SAMPLED && !analysis->unmatched)
+        analysis->unmatched = analysis->notes[analysis->note_count - 1];
     search_fini(&search);
 }
 

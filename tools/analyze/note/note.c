@@ -73,9 +73,15 @@ static void note_empty(struct bp_analysis *analysis) {
     }
     const char *hooks = model->processes[0].profile->header.hooks;
     char *libraries = list_libraries(model->processes[0].profile);
-    bp_analysis_note(analysis,
-                     "no library matching %s was loaded; loaded were %s; --dsl says what is yours",
-                     hooks[0] ? hooks : "libdsl*", libraries);
+    if (model->split.leads)
+        bp_analysis_note(analysis,
+                         "no function of the program was intercepted; loaded were %s; --dsl says "
+                         "what is yours",
+                         libraries);
+    else
+        bp_analysis_note(
+            analysis, "no library matching %s was loaded; loaded were %s; --dsl says what is yours",
+            hooks[0] ? hooks : "libdsl*", libraries);
     free(libraries);
 }
 

@@ -92,12 +92,16 @@ bool bp_notes_python(struct bp_analysis *analysis) {
         return false;
     char *options = propose(model);
     char *again = bp_again_sentence(model, options[0] ? options + 1 : "--python-all");
-    bp_analysis_note(analysis,
-                     "nothing is DSL: no function of a Python module %s was called (a module's own "
-                     "code is none); to measure %s%s",
-                     *wanted ? wanted : "dsl",
-                     options[0] ? "where most of the program's own time was" : "every function",
-                     again);
+    if (model->split.leads)
+        bp_analysis_note(analysis, "none of your code was sampled; to measure every function%s",
+                         again);
+    else
+        bp_analysis_note(
+            analysis,
+            "nothing is DSL: no function of a Python module %s was called (a module's own "
+            "code is none); to measure %s%s",
+            *wanted ? wanted : "dsl",
+            options[0] ? "where most of the program's own time was" : "every function", again);
     free(again);
     free(options);
     return true;

@@ -30,18 +30,23 @@ static bool check_loaded(pid_t pid, struct bp_finding *finding) {
         bp_finding_set(finding, BP_GOOD, "it is being recorded, in %s", path);
     else if (pid)
         bp_finding_set(finding, BP_ABSENT,
-                       "it is not being recorded; nothing has to be loaded "
-                       "into a process that is");
+                       "it is not being recorded yet; the library has to be loaded into it");
     else
         bp_finding_set(finding, BP_GOOD, "a process that is being recorded needs nothing more");
     free(path);
     return path;
 }
 
-static void check_remote(struct bp_finding *finding) {
-    bp_finding_set(finding, BP_ABSENT,
-                   "sys.remote_exec of Python 3.14 is not used: such a process is attached to by "
-                   "ptrace, as any other");
+static void check_remote(pid_t pid, struct bp_finding *finding) {
+    const char *refusal = pid ? bp_attach_remote_refusal(pid) : NULL;
+    if (!pid)
+        bp_finding_set(finding, BP_ABSENT,
+                       "a Python 3.14 or 3.15 is asked to load the library itself, where ptrace "
+                       "would be allowed");
+    else if (refusal)
+        bp_finding_set(finding, BP_ABSENT, "not by the process's own interpreter: %s", refusal);
+    else
+        bp_finding_set(finding, BP_GOOD, "its Python will be asked to load the library");
 }
 
 /* A process that waits: the trial's target. */
@@ -127,7 +132,7 @@ static int print_all(pid_t pid) {
     struct bp_finding loaded = {0}, remote = {0}, ptrace = {0};
     bool is_loaded = check_loaded(pid, &loaded);
     bp_doctor_print("recorded", &loaded);
-    check_remote(&remote);
+    check_remote(pid, &remote);
     bp_doctor_print("remote_exec", &remote);
     if (is_loaded) {
         printf("\nNext: %s top %d\n", bp_invoked(), (int)pid);

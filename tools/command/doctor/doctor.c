@@ -36,8 +36,8 @@ const struct bp_command bp_command_doctor = {
         "Looks at kernel, C library, CPU, clock, permissions, disk, Python and CUDA, and runs "
         "/bin/true under the profiler. Marks: ok works; -- not there or not needed; !! wrong. "
         "The exit status is 1 if profiling cannot work. With COMMAND it looks at that program, "
-        "without running it. With attach it says whether processes that are running already, or "
-        "this one, can be attached to; the exit status is 1 if not.",
+        "without running it. With attach it says whether running processes, or process PID, can "
+        "be attached to; the exit status is 1 if not.",
     .next = "Examples:\n"
             "  battprof doctor\n"
             "  battprof doctor --task 'libbatt.so:batt' -- ./run_batt\n"

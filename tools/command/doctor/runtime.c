@@ -28,7 +28,7 @@ static bool judge_python(const struct bp_probe *probe, struct bp_finding *findin
         return false;
     if (probe->kind == BP_PROBE_FINE) {
         bp_finding_set(finding, BP_GOOD,
-                       "%s, %s: functions of the module dsl are counted on 3.8 to 3.13 "
+                       "%s, %s: functions of the module dsl are counted on 3.8 to 3.15 "
                        "(run --python for others)",
                        version, path);
     } else {

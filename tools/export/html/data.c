@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/analyze/projection.h"
 #include "tools/base/json.h"
@@ -47,7 +48,7 @@ uint32_t bp_html_number(struct bp_html_numbers *numbers, uint32_t function) {
     return numbers->of[function] - 1;
 }
 
-/* -1 to -3: a category; -4: callers that are unknown. */
+/* -1 to -3: a category; -4: callers that are unknown; -5: blocked. */
 static int node_function(struct data *data, const struct bp_graph_node *node) {
     if (node->kind == BP_GRAPH_FOLDED)
         return (int)node->function;
@@ -203,14 +204,15 @@ static void write_projection(const struct data *data) {
 }
 
 static const char *text_of(const struct bp_function *function, int column) {
-    switch (column) {
-    case 0:
-        return function->kind == BP_FUNC_ROOT ? function->label : function->full_name;
-    case 1:
-        return function->library;
-    default:
-        return function->group;
-    }
+    const char *name = function->kind == BP_FUNC_ROOT ? function->label : function->full_name;
+    return column == 0 ? name : function->library;
+}
+
+/* As the headline has it: importing is what its group says. */
+static enum bp_split_row owner_of(const struct bp_function *function) {
+    enum bp_split_row row = bp_split_row_of(function);
+    bool code = row <= BP_SPLIT_STANDARD || row == BP_SPLIT_IO;
+    return code && strcmp(function->group, BP_GROUP_IMPORT) == 0 ? BP_SPLIT_IMPORT : row;
 }
 
 /* Where the headline is by whose code it was: a letter for each function, of its row there. */
@@ -218,14 +220,13 @@ static void write_owners(const struct data *data) {
     const struct bp_html_numbers *numbers = &data->numbers;
     fputs(",\"owner\":\"", data->out);
     for (uint32_t i = 0; i < numbers->count; i++)
-        fputc('a' + (int)bp_split_row_of(&data->model->functions[numbers->functions[i]]),
-              data->out);
+        fputc('a' + (int)owner_of(&data->model->functions[numbers->functions[i]]), data->out);
     fputs("\"", data->out);
 }
 
 /* Last: now it is known which of them are used. */
 static void write_functions(const struct data *data) {
-    static const char *const names[] = {"name", "library", "group"};
+    static const char *const names[] = {"name", "library"};
     const struct bp_html_numbers *numbers = &data->numbers;
     const struct bp_function *functions = data->model->functions;
     fputs("\"functions\":{\"category\":\"", data->out);
@@ -237,7 +238,7 @@ static void write_functions(const struct data *data) {
     fputs("\"", data->out);
     if (data->model->split.leads)
         write_owners(data);
-    for (int column = 0; column < 3; column++) {
+    for (int column = 0; column < 2; column++) {
         fprintf(data->out, ",\"%s\":[", names[column]);
         for (uint32_t i = 0; i < numbers->count; i++) {
             fputs(i ? "," : "", data->out);

@@ -43,7 +43,7 @@ static int by_function(const void *left, const void *right) {
     return a->task < b->task ? -1 : a->task > b->task;
 }
 
-/* Of each function its number and in how many tasks it was. */
+/* Each function's number, and in how many tasks it was. */
 static void write_functions(const struct entries *entries, struct bp_html_numbers *numbers,
                             FILE *out) {
     fputs("\"tasks\":{\"function\":[", out);
@@ -56,7 +56,7 @@ static void write_functions(const struct entries *entries, struct bp_html_number
     }
 }
 
-/* Of a task how far it is from the function's last one; of its time microseconds. */
+/* How far each task is from the function's last one, and the time in it, in microseconds. */
 static void write_entries(const struct entries *entries, FILE *out) {
     fputs("],\"task\":[", out);
     for (uint32_t i = 0; i < entries->count; i++) {

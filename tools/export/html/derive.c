@@ -97,12 +97,29 @@ static json_t *blank_uncounted(json_t *list) {
     return rows;
 }
 
+/* A copy of the list, in which what is 0 or unknown of `of` makes the keys unknown. */
+static json_t *blank_with(json_t *list, const char *of, const char *const *keys) {
+    json_t *rows = json_array();
+    size_t i;
+    json_t *row;
+    json_array_foreach(list, i, row) {
+        json_t *copy = json_copy(row);
+        for (size_t k = 0; keys[k] && !(json_number_value(json_object_get(row, of)) > 0); k++)
+            json_object_del(copy, keys[k]);
+        json_array_append_new(rows, copy);
+    }
+    return rows;
+}
+
 /* Steals the list. These are no keys of the report. */
 static void put(json_t *tables, const char *name, json_t *list) {
     json_object_set_new(tables, name, list);
 }
 
 json_t *bp_html_derive(json_t *report) {
+    static const char *const of_tasks[] = {"per_task_s", "per_sample_s", NULL};
+    static const char *const own_cpu[] = {"cpu_s", NULL}; /* of a task that has not ended */
+    static const char *const of_cpu[] = {"runqueue_s", "blocked_s", NULL};
     json_t *tables = json_copy(report);
     json_t *lines = json_array();
     add_lines(lines, json_object_get(report, "functions"));
@@ -111,21 +128,29 @@ json_t *bp_html_derive(json_t *report) {
     put(framework, "functions", blank_uncounted(json_object_get(framework, "functions")));
     put(tables, "framework", framework);
     put(tables, "functions", blank_uncounted(json_object_get(report, "functions")));
+    put(tables, "phases", blank_with(json_object_get(report, "phases"), "tasks", of_tasks));
+    json_t *tasks = json_copy(json_object_get(report, "tasks"));
+    put(tasks, "list", blank_with(json_object_get(tasks, "list"), "cpu_s", own_cpu));
+    put(tables, "tasks", tasks);
+    put(tables, "thread_list", blank_with(json_object_get(report, "thread_list"), "cpu_s", of_cpu));
     put(tables, "lines", sort_lines(lines));
     put(tables, "directions", make_directions(json_object_get(report, "transfers")));
     put(tables, "copy_sites", make_sites(json_object_get(report, "copy_sites")));
     return tables;
 }
 
-/* There is no per cent of nothing. */
-static json_t *blank_percents(json_t *list) {
+/* There is no multiple of nothing. */
+static json_t *add_factors(json_t *list) {
     json_t *rows = json_array();
     size_t i;
     json_t *row;
     json_array_foreach(list, i, row) {
         json_t *copy = json_copy(row);
-        if (!(json_number_value(json_object_get(row, "old_s")) > 0))
-            json_object_del(copy, "change_pct");
+        double old_s = json_number_value(json_object_get(row, "old_s"));
+        if (old_s > 0)
+            json_object_set_new(
+                copy, "factor",
+                json_real(json_number_value(json_object_get(row, "new_s")) / old_s));
         json_array_append_new(rows, copy);
     }
     return rows;
@@ -133,7 +158,7 @@ static json_t *blank_percents(json_t *list) {
 
 json_t *bp_html_derive_diff(json_t *diff) {
     json_t *tables = json_copy(diff);
-    put(tables, "differences", blank_percents(json_object_get(diff, "differences")));
+    put(tables, "differences", add_factors(json_object_get(diff, "differences")));
     json_t *removed = json_array();
     size_t i;
     json_t *row;

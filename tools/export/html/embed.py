@@ -22,6 +22,12 @@ def squeeze(text):
     return "\n".join(lines) + "\n"
 
 
+def pack_style(text):
+    for wide in (": ", ", ", "; ", " {"):
+        text = text.replace(wide, wide.strip())
+    return text
+
+
 def array(name, data):
     rows = [", ".join(str(byte) for byte in data[i:i + 24]) for i in range(0, len(data), 24)]
     return "const char %s[] = {\n%s};\nconst size_t %s_size = sizeof(%s);\n" % (
@@ -35,6 +41,7 @@ def main():
         kind = "boot" if path.endswith("0_boot.js") else os.path.splitext(path)[1][1:]
         with open(path, encoding="utf-8") as file:
             kinds[kind] += squeeze(file.read())
+    kinds["css"] = pack_style(kinds["css"])
     with open(output, "w", encoding="ascii") as file:
         file.write("/* Made by embed.py. */\n#include \"tools/export/html/asset.h\"\n\n")
         for kind, text in kinds.items():

@@ -6,6 +6,7 @@
  */
 #include "tools/export/html/graph.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,24 @@ static void move(double *from, double *to, double part) {
     }
 }
 
+/* Part of a context's own time for which it was not blocked. */
+static double running_part(const struct bp_context *context) {
+    return context->self_s > 0 ? 1 - context->blocked_s / context->self_s : 1;
+}
+
+/* `done` is what samples have of it already, per context. */
+static void split_blocked(struct bp_graph *graph, const double *done) {
+    const struct bp_model *model = graph->model;
+    for (uint32_t i = 1; model->split.leads && i < model->context_count; i++) {
+        double blocked = 1 - running_part(&model->contexts[i]);
+        if (!(blocked > 0))
+            continue;
+        uint32_t node = put_node(graph, i, BP_GRAPH_BLOCKED, BP_GRAPH_SPLIT, i);
+        if (graph->values && done[i] < 1)
+            move(graph->values[i], graph->values[node], fmin(blocked / (1 - done[i]), 1));
+    }
+}
+
 /* Divides the context's time, less what it was blocked for, by the CPU time of the samples. */
 static void divide(struct bp_graph *graph, const double *cpu) {
     const struct bp_model *model = graph->model;
@@ -116,10 +135,8 @@ static void divide(struct bp_graph *graph, const double *cpu) {
     double *left = bp_alloc(model->context_count + 1, sizeof(*left));
     for (uint32_t i = 0; i < graph->count; i++)
         all[i < model->context_count ? i : graph->nodes[i].context] += cpu[i];
-    for (uint32_t i = 0; i < model->context_count; i++) {
-        const struct bp_context *context = &model->contexts[i];
-        left[i] = context->self_s > 0 ? 1 - context->blocked_s / context->self_s : 1;
-    }
+    for (uint32_t i = 0; i < model->context_count; i++)
+        left[i] = running_part(&model->contexts[i]);
     double *done = bp_alloc(model->context_count + 1, sizeof(*done));
     for (uint32_t i = model->context_count; i < graph->count; i++) {
         uint32_t context = graph->nodes[i].context;
@@ -129,6 +146,7 @@ static void divide(struct bp_graph *graph, const double *cpu) {
         move(graph->values[context], graph->values[i], part / (1 - done[context]));
         done[context] += part;
     }
+    split_blocked(graph, done);
     free(all);
     free(left);
     free(done);
@@ -195,6 +213,7 @@ static void make_nodes(struct bp_graph *graph) {
             if (graph->divided[thread->stacks[k].context])
                 node_of_stack(graph, &thread->stacks[k]);
     }
+    split_blocked(graph, NULL);
 }
 
 struct rank {

@@ -21,12 +21,16 @@ enum bp_graph_measure {
 enum bp_graph_kind {
     BP_GRAPH_CONTEXT, /* exact: of the ledger */
     BP_GRAPH_SAMPLED, /* a frame that samples found in the context above it: an estimate */
-    BP_GRAPH_SPLIT,   /* what a CUDA call waited for; `function` is BP_GRAPH_PSEUDO + category */
+    BP_GRAPH_SPLIT,   /* what a CUDA call waited for; `function` is BP_GRAPH_PSEUDO + category, or
+                         BP_GRAPH_BLOCKED */
     BP_GRAPH_FOLDED   /* all the small nodes below its parent; `function` is their number */
 };
 
 /* Above every number of a function. */
 #define BP_GRAPH_PSEUDO 0xf0000000u
+/* Off the CPU in no call that battprof sees: waiting, where the headline is by whose code it was.
+ */
+#define BP_GRAPH_BLOCKED (BP_GRAPH_PSEUDO + 4)
 
 struct bp_graph_node {
     uint32_t parent; /* of node 0 its own number: it stands above the roots */

@@ -17,7 +17,7 @@
 #define BEGIN "<!doctype html>\n<html lang=en data-battprof="
 #define REPORT "battprof-report"
 
-/* Of a whole page: 10,000 contexts are all there, of 100,000 the largest. */
+/* What fits a whole page: all of 10,000 contexts, the largest of 100,000. */
 static const struct bp_html_limits full = {
     .nodes = 40000, .threads = 256, .sources = 2000, .rows = 30};
 

@@ -72,10 +72,10 @@ static const struct share categories[] = {{"dsl", "DSL", "dsl", true},
 /* The script has them once more (OWNERS), for the graph. */
 static const char *const split_colours[BP_SPLIT_ROWS] = {
     [BP_SPLIT_YOURS] = "dsl",         [BP_SPLIT_LIBRARIES] = "framework",
-    [BP_SPLIT_STANDARD] = "other",    [BP_SPLIT_IMPORT] = "other",
-    [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "other",
-    [BP_SPLIT_TRANSFER] = "transfer", [BP_SPLIT_CUDA] = "transfer",
-    [BP_SPLIT_KERNELS] = "transfer",  [BP_SPLIT_START] = "profiler",
+    [BP_SPLIT_STANDARD] = "other",    [BP_SPLIT_IMPORT] = "import",
+    [BP_SPLIT_WAITING] = "waiting",   [BP_SPLIT_IO] = "io",
+    [BP_SPLIT_TRANSFER] = "transfer", [BP_SPLIT_CUDA] = "cuda",
+    [BP_SPLIT_KERNELS] = "kernels",   [BP_SPLIT_START] = "start",
     [BP_SPLIT_PROFILER] = "profiler", [BP_SPLIT_PAUSED] = "noise",
     [BP_SPLIT_UNKNOWN] = "noise"};
 

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "tools/base/page.h"
+#include "tools/base/statistics.h"
 
 /* Characters of a name in a table; the JSON within the page has all of them. */
 #define LONGEST 160
+
+/* A larger one says no more: the old value was next to nothing. */
+#define MOST_FACTOR 100.0
 
 /* One character of UTF-8 and its length; jansson accepts no other text, but texts may come from
  * elsewhere: a byte that begins none is a character of its own. */
@@ -90,13 +94,16 @@ static void write_number(double value, enum bp_html_unit unit, FILE *out) {
                 bp_page_time(&page, fabs(value), text));
         break;
     case BP_HTML_COUNT:
-        fputs(bp_page_count((uint64_t)(value > 0 ? value : 0), text), out);
+        fputs(bp_page_count(bp_whole(value), text), out);
         break;
     case BP_HTML_BYTES:
         fputs(bp_page_bytes(value, text), out);
         break;
     case BP_HTML_PERCENT:
         fprintf(out, "%.1f %%", value);
+        break;
+    case BP_HTML_FACTOR:
+        fprintf(out, value > MOST_FACTOR ? "> %.0f" : "%.3g", fmin(value, MOST_FACTOR));
         break;
     default:
         fprintf(out, "%.4g", value);

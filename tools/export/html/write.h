@@ -14,7 +14,7 @@
 /* Text from a profile. Markup is escaped; what a reader would not see, or what would turn the line
  * around (control characters, bidirectional overrides), is named; long texts are cut. */
 void bp_html_text(const char *text, FILE *out);
-/* The same in full: our own sentences, with names in them. */
+/* Never cut: our own sentences, with names in them. */
 void bp_html_sentence(const char *text, FILE *out);
 
 /* How a value of the JSON is written. */
@@ -27,6 +27,7 @@ enum bp_html_unit {
     BP_HTML_PERCENT,
     BP_HTML_RATE,   /* GB/s, and other plain numbers */
     BP_HTML_CHANGE, /* seconds with their sign */
+    BP_HTML_FACTOR, /* of an old value */
     BP_HTML_UNITS
 };
 

@@ -23,7 +23,8 @@ FROM processes AS p GROUP BY run, host, rank;
 CREATE OR REPLACE VIEW stragglers AS
 SELECT t.run AS run, t.host AS host, t.rank AS rank, t.busy_s AS busy_s,
        m.median_s AS median_s, t.waiting_s AS waiting_s,
-       (t.busy_s - m.median_s) / greatest(1.4826 * d.mad_s, 0.01 * m.median_s) AS z
+       (t.busy_s - m.median_s)
+           / nullif(greatest(1.4826 * d.mad_s, 0.01 * m.median_s), 0) AS z
 FROM rank_times AS t
 JOIN (SELECT run, median(busy_s) AS median_s FROM rank_times GROUP BY run) AS m ON m.run = t.run
 JOIN (SELECT a.run AS run, median(abs(a.busy_s - b.median_s)) AS mad_s

@@ -36,7 +36,7 @@ struct bp_line_cell {
     double weight;
 };
 
-/* The same. */
+/* What a line is known by. Without padding: it is a key. */
 struct bp_line_key {
     uint32_t function;
     uint32_t file;

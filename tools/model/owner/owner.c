@@ -57,6 +57,13 @@ static enum bp_owner owner_of_place(const char *path) {
                                                                         : BP_OWNER_USER;
 }
 
+bool bp_owner_may_be_user(const struct bp_function *function) {
+    const char *place = function->module[0] ? function->file : function->path;
+    bool starter = function->module[0] && strstr(place, "/bin/"); /* pytest, flask */
+    return !starter &&
+           (function->script || (place[0] == '/' && owner_of_place(place) == BP_OWNER_USER));
+}
+
 static void add_tree(struct search *search, const char *folder, size_t length) {
     while (length > 0 && folder[length - 1] == '/')
         length--;

@@ -18,8 +18,11 @@ enum bp_owner {
     BP_OWNER_STANDARD /* Python's standard library, the interpreter, libc */
 };
 
+struct bp_function;
 struct bp_model;
 
+/* Could a function be the user's, by where its file lies? Known before owners are set. */
+bool bp_owner_may_be_user(const struct bp_function *function);
 /* Sets the owner of all functions. */
 void bp_model_find_owners(struct bp_model *model);
 

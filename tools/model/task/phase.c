@@ -146,7 +146,7 @@ static void add_ranges(struct phases *phases, uint32_t process) {
             continue;
         uint32_t outer = bp_task_outer_phase(profile, i);
         bool range = bp_task_is_range(&profile->tasks[i]);
-        /* Of one call in another the nodes tell. */
+        /* Where one call is in another, the nodes tell. */
         if (outer != BP_NO_TASK && (range || bp_task_is_range(&profile->tasks[outer])))
             add_range(phases, process, i, outer, -1);
         if (!range)

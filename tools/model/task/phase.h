@@ -5,6 +5,7 @@
 #ifndef BP_TOOLS_MODEL_TASK_PHASE_H
 #define BP_TOOLS_MODEL_TASK_PHASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a task spent in a phase. */
@@ -25,6 +26,8 @@ struct bp_model_phase {
     double open_s;         /* wall from its beginnings to its ends; 0: not recorded */
     double started_s;      /* wall of threads and processes that were started in it */
     double started_task_s; /* of that, in tasks */
+    double between;        /* part of what it has outside of tasks that is between the first task
+                              and the last */
     uint32_t tasks;        /* in which it has time */
     uint64_t samples;      /* of those */
 };
@@ -34,11 +37,16 @@ static inline double bp_phase_wall(const struct bp_model_phase *phase) {
     return phase->wall_s + phase->idle_s + phase->started_s;
 }
 
-/* Of that, outside of tasks. */
+/* The part of the phase's time that is outside of tasks. */
 static inline double bp_phase_outside(const struct bp_model_phase *phase) {
     double inside = phase->thread_s > 0 ? phase->task_s / phase->thread_s : 0;
     double s = (phase->wall_s + phase->idle_s) * (1 - inside);
     return (s > 0 ? s : 0) + phase->started_s - phase->started_task_s;
+}
+
+/* It is entered again and again while tasks are done: its time is between them. */
+static inline bool bp_phase_recurs(const struct bp_model_phase *phase) {
+    return phase->between > 0.5;
 }
 
 #endif

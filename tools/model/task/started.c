@@ -17,7 +17,9 @@
 /* From the beginning of a phase to its end. */
 struct stretch {
     uint32_t process;
+    uint32_t slot; /* of its thread */
     uint32_t phase;
+    bool in_task;
     double start_s;
     double end_s;
 };
@@ -57,8 +59,14 @@ static void find_stretches(struct started *started) {
             if (phase == NONE)
                 continue;
             struct stretch *fresh = BP_APPEND(started->list, started->count);
-            *fresh = (struct stretch){i, phase, seconds(process, item->start),
-                                      seconds(process, item->end ? item->end : process->end)};
+            *fresh = (struct stretch){
+                .process = i,
+                .slot = item->thread,
+                .phase = phase,
+                .in_task = bp_task_outer_task(process->profile, k) != BP_NO_TASK,
+                .start_s = seconds(process, item->start),
+                .end_s = seconds(process, item->end ? item->end : process->end),
+            };
         }
     }
     if (started->count)
@@ -75,6 +83,56 @@ static void add_open(struct started *started) {
         until_s[stretch->phase] = fmax(until_s[stretch->phase], stretch->end_s);
     }
     free(until_s);
+}
+
+/* What two stretches of time have in common. */
+static double common(double start_s, double end_s, double other_start_s, double other_end_s) {
+    return fmax(fmin(end_s, other_end_s) - fmax(start_s, other_start_s), 0);
+}
+
+/* What the thread of a stretch spent in tasks meanwhile; these are by start. */
+static double in_tasks(const struct bp_model *model, const struct stretch *stretch) {
+    double s = 0;
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (task->start_s >= stretch->end_s)
+            break;
+        if (task->process == stretch->process && bp_task_counts(task) &&
+            task->thread != BP_NO_THREAD &&
+            model->threads[task->thread].source->slot == stretch->slot)
+            s += common(stretch->start_s, stretch->end_s, task->start_s,
+                        task->start_s + task->duration_s);
+    }
+    return s;
+}
+
+/* What a program does before its first task or after its last one it may do once; what it does
+ * between them it does for each. */
+static void add_between(const struct started *started) {
+    struct bp_model *model = started->model;
+    double *outside_s = bp_alloc(model->phase_count, sizeof(*outside_s));
+    double first_s = INFINITY;
+    double last_s = -INFINITY;
+    for (uint32_t i = 0; i < model->tasks.count; i++) {
+        const struct bp_model_task *task = &model->tasks.list[i];
+        if (!bp_task_counts(task))
+            continue;
+        first_s = fmin(first_s, task->start_s);
+        last_s = fmax(last_s, task->start_s + task->duration_s);
+    }
+    for (uint32_t i = 0; i < started->count; i++) {
+        const struct stretch *stretch = &started->list[i];
+        if (stretch->in_task)
+            continue;
+        double tasks_s = in_tasks(model, stretch);
+        double between_s = common(stretch->start_s, stretch->end_s, first_s, last_s);
+        outside_s[stretch->phase] += fmax(stretch->end_s - stretch->start_s - tasks_s, 0);
+        model->phases[stretch->phase].between += fmax(between_s - tasks_s, 0);
+    }
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (outside_s[i] > 0)
+            model->phases[i].between /= outside_s[i];
+    free(outside_s);
 }
 
 /* The innermost stretch of a process at an instant. */
@@ -167,6 +225,7 @@ void bp_model_add_started(struct bp_model *model, uint32_t *const *of_node) {
     struct started started = {.model = model};
     find_stretches(&started);
     add_open(&started);
+    add_between(&started);
     find_processes(&started);
     double *tasks_s = walls_in_tasks(model);
     for (uint32_t i = 0; started.count && i < model->thread_count; i++)

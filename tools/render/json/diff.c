@@ -16,7 +16,7 @@
 #define SCHEMA "battprof-diff/1"
 
 static const char *const kind_names[] = {"wall",     "category", "split",  "idle", "group",
-                                         "function", "transfer", "kernel", "task"};
+                                         "function", "transfer", "kernel", "task", "sampled"};
 
 static json_t *make_row(const struct bp_diff_row *row) {
     json_t *object = json_object();
@@ -132,7 +132,8 @@ int bp_diff_json(const struct bp_diff *diff, FILE *out) {
     } tables[] = {{"wall", BP_DIFF_WALL},          {"categories", BP_DIFF_CATEGORY},
                   {"split", BP_DIFF_SPLIT},        {"groups", BP_DIFF_GROUP},
                   {"functions", BP_DIFF_FUNCTION}, {"transfers", BP_DIFF_TRANSFER},
-                  {"kernels", BP_DIFF_KERNEL},     {"tasks", BP_DIFF_TASK}};
+                  {"kernels", BP_DIFF_KERNEL},     {"tasks", BP_DIFF_TASK},
+                  {"sampled", BP_DIFF_SAMPLED}};
     json_t *root = json_object();
     bp_json_set_text(root, "schema", SCHEMA);
     json_object_set_new(root, "old", make_side(&diff->old_side, diff->runs));

@@ -115,6 +115,8 @@ json_t *bp_report_json_framework_functions(const struct bp_model *model) {
         set_place(object, function);
         json_object_set_new(object, "callers",
                             make_callers(model, part->callers, part->caller_count, part->self_s));
+        json_object_set_new(object, "for",
+                            make_callers(model, part->users, part->user_count, part->self_s));
         json_array_append_new(list, object);
     }
     return list;

@@ -12,8 +12,8 @@
 #include "tools/render/text/task.h"
 
 #define BUCKETS 8
-/* Of each task the functions with most time; what is below a hundredth of it is left out. Of a task
- * that is searched for all are there. */
+/* Functions with most time that each task has; what is below a hundredth of its time is left out. A
+ * task that is searched for has all. */
 #define FUNCTIONS 10
 #define SMALLEST 0.01
 

@@ -34,12 +34,16 @@ static void print_advice(const struct bp_page *page, const struct bp_analysis *a
     }
 }
 
-/* The first of them decides whether the rest can be believed. */
+/* The first of them decides whether the rest can be believed; where a pattern of --dsl found
+ * nothing, the split above is not what was asked for. */
 static void print_warning(const struct bp_page *page, const struct bp_analysis *analysis) {
-    if (analysis->advice_count == 0 || !bp_advice_is_warning(&analysis->advice[0]))
-        return;
-    fputc('\n', page->out);
-    bp_page_say(page, 2, "! %s", analysis->advice[0].what);
+    bool warned = analysis->advice_count > 0 && bp_advice_is_warning(&analysis->advice[0]);
+    if (warned || analysis->unmatched)
+        fputc('\n', page->out);
+    if (analysis->unmatched)
+        bp_page_say(page, 2, "! %s", analysis->unmatched);
+    if (warned)
+        bp_page_say(page, 2, "! %s", analysis->advice[0].what);
 }
 
 static void print(const struct bp_page *page, const struct bp_analysis *analysis,

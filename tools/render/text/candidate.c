@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/analyze/priority.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 #include "tools/render/text/internal.h"
 
@@ -40,7 +41,7 @@ static void print_verdict(const struct bp_page *page, const struct bp_model *mod
                           const struct bp_candidate *candidate) {
     const struct bp_function *function = &model->functions[candidate->function];
     bool finite = isfinite(candidate->break_even);
-    uint64_t batch = finite ? (uint64_t)candidate->break_even : 0;
+    uint64_t batch = finite ? bp_whole(candidate->break_even) : 0;
     struct bp_text text = {0};
     if (candidate->verdict == BP_LINE) {
         print_line(page, candidate);
@@ -56,7 +57,7 @@ static void print_verdict(const struct bp_page *page, const struct bp_model *mod
     if (candidate->verdict == BP_KEEP && finite)
         bp_text_add(&text, "; a batch of %s would break even, %s has %s", BP_COUNT(batch),
                     function->tasks ? "a task" : "the run",
-                    BP_COUNT((uint64_t)candidate->together));
+                    BP_COUNT(bp_whole(candidate->together)));
     else if (candidate->verdict == BP_KEEP)
         bp_text_add(&text, "; copying its bytes takes longer than it would save");
     bp_page_say(page, 11, "         %s", bp_text_get(&text));

@@ -102,7 +102,7 @@ struct row {
     double best;    /* bytes per second that the device reached */
 };
 
-/* Of copies without records it is not known: those do not make it mixed. */
+/* The memory of copies without records is unknown: those do not make it mixed. */
 static const char *host_memory(const struct bp_model_transfer *transfer, const char *so_far) {
     if (transfer->untimed && so_far)
         return so_far;
@@ -217,7 +217,7 @@ static void add_sizes(struct bp_text *text, const struct bp_model_transfer *sum)
     }
 }
 
-/* Of copies by other calls, a graph or a page fault, nobody said whether they block. */
+/* Whether copies by other calls block, by a graph or a page fault, is unknown. */
 static const char *describe_blocking(const struct bp_model *model, const struct row *row) {
     const char *call = row->sum.call == BP_NO_FUNCTION ? "" : model->functions[row->sum.call].name;
     bool tells = row->calls_differ || strstr(call, "Mem");

@@ -21,7 +21,7 @@
 /* Share of the larger wall: a smaller part of the change is among what is unexplained. */
 #define SMALL_PART 0.002
 #define DEFAULT_TOP 20
-/* Of OLD's wall: differences that change less are not worth a sentence. */
+/* Part of OLD's wall below which a difference is not worth a sentence. */
 #define NOTABLE 0.005
 /* Columns of names: as many as fit beside 56 others. */
 #define LEAST_NAME 12
@@ -183,7 +183,7 @@ void bp_diff_text_change(const struct bp_page *page, double change_s, const char
     fputs(how, page->out);
 }
 
-/* Of OLD's wall; seconds say more than thousands of per cent. */
+/* A change as part of OLD's wall; seconds say more than thousands of per cent. */
 static void print_percent(const struct bp_page *page, double s, double wall_s) {
     char text[48] = "";
     double percent = wall_s > 0 ? 100 * s / wall_s : 0;
@@ -215,7 +215,8 @@ static void print_shares(const struct bp_page *page, const struct bp_diff *diff,
             const struct bp_diff_row *row = &diff->rows[i];
             if (bp_diff_is_headline(diff, row) &&
                 (row->kind == BP_DIFF_SPLIT) == (k >= BP_CATEGORIES) &&
-                strcmp(row->name, headline_key(k)) == 0 && (row->old_s > 0 || row->new_s > 0))
+                strcmp(row->name, headline_key(k)) == 0 &&
+                fmax(row->old_s, row->new_s) > ROUNDING * wall->old_s)
                 print_sum(page, bp_diff_headline_name(row), row, wall->old_s, columns);
         }
 }
@@ -291,7 +292,7 @@ static void print_shared(const struct bp_page *page, const struct bp_diff *diff)
 /* What could not have been seen. */
 static void print_spread(const struct bp_page *page, const struct bp_diff *diff) {
     double spread = bp_diff_relative_spread(diff);
-    if (diff->run_count > 2 || diff->wall.old_s == diff->wall.new_s)
+    if (diff->run_count > 2 || diff->chosen || diff->wall.old_s == diff->wall.new_s)
         return;
     bp_page_say(
         page, 0,
@@ -315,6 +316,21 @@ static void print_next(const struct bp_page *page, const struct bp_diff *diff) {
         bp_page_wrap(page, "      --repeat 5 for OLD and NEW each narrows the interval", 6);
 }
 
+/* That nothing differs is only said of what could be compared. */
+static void print_wall(const struct bp_page *page, const struct bp_diff *diff) {
+    if (diff->differences == 0 && !bp_diff_is_likely(diff)) {
+        if (!diff->chosen)
+            fprintf(page->out, "No differences in any %sfunction, copy or kernel.\n",
+                    bp_diff_find(diff, BP_DIFF_SAMPLED) ? "counted " : "");
+        else
+            print_sums(page, diff);
+        return;
+    }
+    print_sums(page, diff);
+    print_parts(page, diff);
+    print_shared(page, diff);
+}
+
 int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *settings, FILE *out) {
     struct bp_page page;
     char old_date[48];
@@ -328,15 +344,10 @@ int bp_diff_text(const struct bp_diff *diff, const struct bp_diff_settings *sett
     fputc('\n', out);
     print_headline(&page, diff);
     print_interval(&page, diff);
-    if (diff->differences == 0 && !bp_diff_is_likely(diff))
-        fprintf(out, "No differences in any function, copy or kernel.\n");
-    else {
-        print_sums(&page, diff);
-        print_parts(&page, diff);
-        print_shared(&page, diff);
-    }
-    bp_diff_text_rows(&page, diff, false, top);
-    bp_diff_text_rows(&page, diff, true, top);
+    print_wall(&page, diff);
+    bp_diff_text_causes(&page, diff, top);
+    bp_diff_text_rows(&page, diff, BP_DIFF_SAMPLED, "Differences by samples", top);
+    bp_diff_text_rows(&page, diff, BP_DIFF_GROUP, "Groups", top);
     print_spread(&page, diff);
     print_next(&page, diff);
     return 0;

@@ -13,7 +13,7 @@
 
 /* Share of the wall below which changed calls are counted, not listed. */
 #define QUIET_PART 0.001
-/* Of what a call takes: less is as long as before. */
+/* Share of a call's time by which it must change not to be as long as before. */
 #define AS_LONG 0.1
 /* Share of a change by which the wall's must differ to have a column. */
 #define OTHER_WALL 0.05
@@ -51,7 +51,8 @@ static bool is_resized(const struct bp_diff_row *row) {
 static void describe(const struct bp_page *page, const struct bp_diff_row *row, char text[64]) {
     static const char much[] = "more than ";
     char factor[64];
-    strcpy(text, !row->in_old ? "new" : !row->in_new ? "gone" : "");
+    bool sampled = row->kind == BP_DIFF_SAMPLED; /* it may have been too little for a sample */
+    strcpy(text, sampled ? "" : !row->in_old ? "new" : !row->in_new ? "gone" : "");
     if (text[0] || !(row->old_s > 0) || !(row->new_s > 0))
         return;
     bp_diff_factor(row->new_s / row->old_s, page->utf8, factor);
@@ -150,8 +151,13 @@ static const char *cell_new(const struct bp_page *page, const void *value, char 
     return row->in_new ? bp_page_time(page, row->new_s, text) : "-";
 }
 
-void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff, bool groups,
-                       unsigned top) {
+static bool is_wanted(const struct bp_diff_row *row, enum bp_diff_kind kind) {
+    bool cause = kind == BP_DIFF_KINDS && bp_diff_is_cause(row);
+    return (cause || row->kind == kind) && bp_diff_differs(row);
+}
+
+void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff,
+                       enum bp_diff_kind kind, const char *title, unsigned top) {
     uint32_t shown = 0;
     uint32_t quiet = 0;
     const struct bp_column columns[] = {
@@ -164,15 +170,14 @@ void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff, b
     double least_s = QUIET_PART * fmin(diff->wall.old_s, diff->wall.new_s);
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct bp_diff_row *row = &diff->rows[i];
-        bool wanted = groups ? row->kind == BP_DIFF_GROUP : bp_diff_is_cause(row);
-        if (!wanted || !bp_diff_differs(row))
+        if (!is_wanted(row, kind))
             continue;
         if (!row->time_differs && fabs(row->wall_change_s) < least_s) {
             quiet++;
             continue;
         }
         if (shown == 0)
-            bp_columns_title(page, groups ? "Groups" : "Differences", columns);
+            bp_columns_title(page, title, columns);
         if (shown++ < top)
             print_row(page, columns, diff, row);
     }
@@ -180,4 +185,8 @@ void bp_diff_text_rows(const struct bp_page *page, const struct bp_diff *diff, b
     if (quiet)
         fprintf(page->out, "%s  %u more %s number of calls, not in time: --json\n",
                 shown ? "" : "\n", quiet, quiet == 1 ? "differs in its" : "differ in their");
+}
+
+void bp_diff_text_causes(const struct bp_page *page, const struct bp_diff *diff, unsigned top) {
+    bp_diff_text_rows(page, diff, BP_DIFF_KINDS, "Differences", top);
 }

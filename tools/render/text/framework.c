@@ -182,7 +182,7 @@ static void add_entry(struct entry entry, struct entry **list, uint32_t *count) 
         *BP_APPEND(*list, *count) = entry;
 }
 
-/* Of what has no purpose each function is a line. */
+/* Where a group has no purpose, each of its functions is a line. */
 static bool stands_apart(const struct bp_group *group) {
     return strcmp(group->name, BP_GROUP_OTHER) == 0 || strcmp(group->name, "waiting") == 0;
 }
@@ -248,7 +248,7 @@ static void detail_row(const struct bp_page *page, const struct bp_function *fun
     bp_text_fini(&text);
 }
 
-/* Of threads that wait for work while others have some, the wall has nothing. */
+/* The wall has nothing of threads that wait for work while others have some. */
 static void print_waits_of_others(const struct bp_page *page, const struct bp_model *model) {
     bool exact;
     double all_s = bp_model_all_wait(model, &exact);
@@ -304,7 +304,9 @@ static void print_cuda(const struct bp_page *page, const struct bp_model *model,
         print_cuda_details(page, model, order, count);
     }
     if (model->thread_time.kernel_wait_s > 0)
-        print_time(page, "waiting for kernels launched outside the DSL",
+        print_time(page,
+                   model->split.leads ? "waiting for kernels"
+                                      : "waiting for kernels launched outside the DSL",
                    model->thread_time.kernel_wait_s, model->wall.kernel_wait_s);
 }
 

@@ -10,14 +10,34 @@
 
 #define FUNCTION_ROWS 5
 #define CALLER_NAMES 3
+#define LONGEST_NAME 60
 /* Share of the time: less would be shown as 0 %. */
 #define LEAST_CALLER 0.005
 
+/* Long C++ names without what their templates are made of: a new text. */
+static char *short_name(const char *name) {
+    struct bp_text text = {0};
+    bool whole = bp_page_columns(name) <= LONGEST_NAME || !strstr(name, "::") ||
+                 strstr(name, "operator"); /* <, >> */
+    unsigned depth = 0;
+    for (; *name; name++) {
+        depth -= !whole && *name == '>' && depth > 0;
+        if (depth == 0)
+            bp_text_add(&text, "%c", *name);
+        depth += !whole && *name == '<';
+    }
+    return bp_text_take(&text);
+}
+
 void bp_report_callers(const struct bp_model *model, const struct bp_caller *callers,
                        uint32_t count, double whole, struct bp_text *text) {
-    for (uint32_t i = 0; i < count && i < CALLER_NAMES && callers[i].s > LEAST_CALLER * whole; i++)
-        bp_text_add(text, "%s%s %.0f %%", i == 0 ? "called from " : ", ",
-                    model->functions[callers[i].function].label, 100 * callers[i].s / whole);
+    for (uint32_t i = 0; i < count && i < CALLER_NAMES && callers[i].s > LEAST_CALLER * whole;
+         i++) {
+        char *name = short_name(model->functions[callers[i].function].label);
+        bp_text_add(text, "%s%s %.0f %%", i == 0 ? "called from " : ", ", name,
+                    100 * callers[i].s / whole);
+        free(name);
+    }
     if (count > CALLER_NAMES && callers[CALLER_NAMES].s > LEAST_CALLER * whole)
         bp_text_add(text, ", and %u more", count - CALLER_NAMES);
 }

@@ -185,7 +185,7 @@ void bp_report_kernels(const struct bp_page *page, const struct bp_model *model)
 void bp_report_by_kernel(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings);
 /* role.c: roles, ranks and machines, where there are several. */
-void bp_report_roles(const struct bp_page *page, const struct bp_model *model);
+void bp_report_roles(const struct bp_page *page, const struct bp_model *model, uint32_t top);
 /* advice.c. Warnings are about the measurement, and stand before what to change. */
 bool bp_advice_is_warning(const struct bp_advice *advice);
 /* "up to 200 ms: dsl_objects takes 40.0 % of the wall", and why. */

@@ -59,7 +59,7 @@ static void add_contexts(struct opened *opened) {
     }
 }
 
-/* Of a recursion the outermost call has the caller, the innermost what it calls. */
+/* In a recursion the outermost call has the caller, and the innermost what it calls. */
 static bool add_stack(const struct bp_walk_row *row, void *data) {
     struct opened *opened = data;
     uint32_t first = 0;

@@ -15,11 +15,16 @@
 #define BAR 20
 #define NARROW_BAR 4
 #define LABEL 38
-/* Below this part of the wall a row is shown only where there is little else. */
+/* Below this part of the wall, or where chance may have made it, a row is shown only where there is
+ * little else; below the second one it would say 0.0 %. */
 #define SMALLEST_PART 0.005
+#define SMALLEST_SHARE 0.0005
 #define LEAST_ROWS 4
 /* Share of the wall from which on a function's lines and callers are worth the room. */
 #define DETAIL_PART 0.05
+/* The user's functions that are named beside a library's callers; share of the row for one. */
+#define USER_NAMES 2
+#define LEAST_USER 0.05
 /* Lines whose sum exceeds their function's row by this factor need to be explained. */
 #define MUCH_MORE 1.1
 
@@ -62,7 +67,8 @@ static void add_purpose(struct bp_text *text, const struct bp_choice *choice) {
                     choice->functions == 1 ? "" : "s", choice->named);
     else
         bp_text_add(text, "to time every call %s %s%s:", choice->native ? "into" : "of",
-                    choice->named, choice->native ? " (calls within it may stay sampled)" : "");
+                    choice->named,
+                    choice->native ? " (calls within a library may stay sampled)" : "");
 }
 
 /* A command stands on lines of its own: it is there to be pasted. */
@@ -174,6 +180,24 @@ static void add_native(const struct bp_page *page, const struct bp_model *model,
                     BP_TIME(page, whole_s));
 }
 
+/* "; for np_code.step (np_code.py:6) 97 %": what a user can change, where a library calls itself.
+ */
+static void add_users(const struct bp_model *model, const struct bp_part *part,
+                      struct bp_text *text) {
+    const struct bp_caller *users = part->users;
+    bool direct =
+        part->user_count && part->caller_count && users[0].function == part->callers[0].function;
+    for (uint32_t i = 0; i < part->user_count && i < USER_NAMES && !direct; i++) {
+        const struct bp_function *user = &model->functions[users[i].function];
+        if (users[i].s < LEAST_USER * part->self_s)
+            break;
+        bp_text_add(text, "%s%s", i ? ", " : text->length ? "; for " : "for ", user->label);
+        if (user->file[0] && user->line && !strchr(user->label, ':')) /* else it has its place */
+            bp_text_add(text, " (%s:%u)", bp_base_name(user->file), user->line);
+        bp_text_add(text, " %.0f %%", 100 * users[i].s / part->self_s);
+    }
+}
+
 /* "features.py:3, your code; called from …" */
 static void print_detail(const struct bp_page *page, const struct bp_model *model,
                          const struct row *row) {
@@ -188,6 +212,7 @@ static void print_detail(const struct bp_page *page, const struct bp_model *mode
     struct bp_text callers = {0};
     bp_report_callers(model, row->part->callers, row->part->caller_count, row->part->self_s,
                       &callers);
+    add_users(model, row->part, &callers);
     if (callers.length)
         bp_text_add(&text, "%s%s", text.length ? "; " : "", bp_text_get(&callers));
     add_native(page, model, row, &text);
@@ -213,14 +238,21 @@ static char *label_of(const struct bp_model *model, const struct row *row) {
     return bp_make_text("%s%s", function->label, why);
 }
 
+static bool is_worth(const struct bp_model *model, const struct row *row, uint32_t shown) {
+    bool clear = row->error_s <= row->self_s;
+    if (row->wall_s >= SMALLEST_PART * model->wall.total_s && clear)
+        return true;
+    return shown == 0 ||
+           (shown < LEAST_ROWS && row->wall_s >= SMALLEST_SHARE * model->wall.total_s);
+}
+
 static void print_rows(const struct bp_page *page, const struct bp_model *model,
                        const struct bp_column *columns, const struct row *rows, uint32_t count,
                        uint32_t top) {
     uint32_t shown = 0;
     struct row rest = {0};
     for (uint32_t i = 0; i < count; i++) {
-        bool large = rows[i].wall_s >= SMALLEST_PART * model->wall.total_s;
-        if (shown >= top || !(large || shown < LEAST_ROWS) || rows[i].error_s > rows[i].self_s) {
+        if (shown >= top || !is_worth(model, &rows[i], shown)) {
             rest.self_s += rows[i].self_s;
             rest.wall_s += rows[i].wall_s;
             continue;

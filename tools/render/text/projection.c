@@ -12,6 +12,7 @@
 
 #include "tools/analyze/priority.h"
 #include "tools/base/memory.h"
+#include "tools/base/statistics.h"
 #include "tools/base/text.h"
 
 #define ADVICE_ROWS 3
@@ -65,10 +66,16 @@ double bp_phase_scaled(const struct bp_model_phase *phase, const struct bp_proje
     double times = (double)settings->scale / projection->from;
     double outside_s = bp_phase_outside(phase);
     double inside_s = bp_phase_wall(phase) - outside_s;
-    return inside_s * times + outside_s * (grows(settings, phase->name) ? times : 1);
+    double between_s = outside_s * phase->between;
+    bool all = grows(settings, phase->name) && !bp_phase_recurs(phase);
+    if (all)
+        return (inside_s + outside_s) * times;
+    return inside_s * times + between_s * bp_projection_gaps(projection, settings->scale) +
+           outside_s - between_s;
 }
 
-/* Of phases that have a hundredth of the wall: what is in tasks grows with them. */
+/* Phases that have a hundredth of the wall or more; what is in tasks or between them grows with
+ * them. */
 static void print_phases(const struct bp_page *page, const struct bp_model *model,
                          const struct bp_report_settings *settings,
                          const struct bp_projection *projection) {
@@ -137,7 +144,7 @@ static void print_scaled(const struct bp_page *page, const struct bp_model *mode
                    scaled->overhead_s, scaled->wall_s);
 }
 
-/* Of tasks that differ by factors the longest decide, and a few may hold none of them. */
+/* Where tasks differ by factors the longest decide, and a few tasks may hold none of those. */
 static void print_uneven(const struct bp_page *page, const struct bp_projection *projection,
                          const struct bp_scaled *scaled) {
     if (scaled->tasks <= projection->from || !bp_projection_uneven(projection))
@@ -199,7 +206,7 @@ static void add(struct bp_budget *budget, char *what, double saved_s, double in_
     }
     fresh->what = what;
     fresh->run_s = fmax(budget->run_s - saving.once_s - saving.step_s * (double)budget->tasks, 0);
-    fresh->runs = fresh->run_s > 0 ? (uint64_t)(budget->s / fresh->run_s) : 0;
+    fresh->runs = fresh->run_s > 0 ? bp_whole(budget->s / fresh->run_s) : 0;
 }
 
 /* With the smaller of the speed-ups, as in the verdict. */

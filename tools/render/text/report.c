@@ -103,10 +103,11 @@ void bp_report_categories(const struct bp_page *page, const struct bp_model *mod
 static void print_coverage(const struct bp_page *page, const struct bp_model *model) {
     for (uint32_t i = 0; i < model->coverage_count; i++) {
         const struct bp_coverage *coverage = &model->coverage[i];
-        fprintf(page->out, "%s%s: %s %s functions, %s hooked, %s called%s%s\n", i == 0 ? "\n" : "",
+        fprintf(page->out, "%s%s: %s %s function%s, %s hooked, %s called%s%s\n", i == 0 ? "\n" : "",
                 coverage->library, BP_COUNT(coverage->exports),
-                coverage->listed ? "watched" : "exported", BP_COUNT(coverage->hooked),
-                BP_COUNT(coverage->called), coverage->reason[0] ? "; " : "", coverage->reason);
+                coverage->listed ? "watched" : "exported", coverage->exports == 1 ? "" : "s",
+                BP_COUNT(coverage->hooked), BP_COUNT(coverage->called),
+                coverage->reason[0] ? "; " : "", coverage->reason);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/base/json.h"
+#include "tools/base/memory.h"
 #include "tools/render/json/report.h"
 #include "tools/render/text/internal.h"
 
@@ -14,7 +15,7 @@ static const char *cell_wall(const struct bp_page *page, const void *value, char
     return bp_page_share(role->wall_s + role->idle_s, page->whole, text);
 }
 
-static const struct bp_column columns[] = {
+static const struct bp_column by_category[] = {
     BP_LABEL(28),
     BP_COLUMN("processes", 11, bp_cell_number, struct bp_role, processes),
     BP_COLUMN("thread time", 12, bp_cell_time, struct bp_role, thread_s),
@@ -24,55 +25,109 @@ static const struct bp_column columns[] = {
     BP_LAST_COLUMN,
 };
 
+/* Where no DSL was named all of it would be framework. */
+static const struct bp_column undivided[] = {
+    BP_LABEL(28 + 20),
+    BP_COLUMN("processes", 11, bp_cell_number, struct bp_role, processes),
+    BP_COLUMN("thread time", 12, bp_cell_time, struct bp_role, thread_s),
+    {"of wall", 9, cell_wall, 0},
+    BP_LAST_COLUMN,
+};
+
+static const struct bp_column *columns_of(const struct bp_model *model) {
+    return model->split.leads ? undivided : by_category;
+}
+
 static void print_roles(const struct bp_page *page, const struct bp_model *model) {
-    bp_columns_title(page, "Roles", columns);
+    bp_columns_title(page, "Roles", columns_of(model));
     for (uint32_t i = 0; i < model->role_count; i++)
-        bp_columns_row(page, columns, "  ", model->roles[i].name, &model->roles[i]);
+        bp_columns_row(page, columns_of(model), "  ", model->roles[i].name, &model->roles[i]);
+}
+
+/* A rank or a machine. */
+struct line {
+    char *label;
+    uint32_t order; /* of equals */
+    struct bp_role row;
+};
+
+static double line_wall(const struct line *line) {
+    return line->row.wall_s + line->row.idle_s;
+}
+
+static int compare_line(const void *a, const void *b) {
+    const struct line *x = a;
+    const struct line *y = b;
+    if (line_wall(x) != line_wall(y))
+        return line_wall(x) > line_wall(y) ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The one that all others wait for is the first. The lines are gone then. */
+static void print_lines(const struct bp_page *page, const struct bp_column *columns,
+                        const char *title, struct line *lines, uint32_t count, uint32_t top) {
+    double hidden_s = 0;
+    if (count) {
+        qsort(lines, count, sizeof(*lines), compare_line);
+        bp_columns_title(page, title, columns);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i < top)
+            bp_columns_row(page, columns, "  ", lines[i].label, &lines[i].row);
+        else
+            hidden_s += line_wall(&lines[i]);
+        free(lines[i].label);
+    }
+    bp_report_hidden_row(page, count, top, hidden_s);
+    free(lines);
 }
 
 /* Clocks of machines cannot be compared: each has its own wall. */
-static void print_machines(const struct bp_page *page, const struct bp_model *model) {
-    bp_columns_title(page, "Machines", columns);
+static void print_machines(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
+    struct line *lines = bp_alloc(model->machine_count + 1, sizeof(*lines));
     for (uint32_t i = 0; i < model->machine_count; i++) {
         const struct bp_machine *machine = &model->machines[i];
-        char *label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
-                                   BP_TIME(page, machine->end_s - machine->start_s));
-        struct bp_role row = {.processes = machine->processes,
-                              .thread_s = machine->thread_s,
-                              .wall_s = machine->wall_s,
-                              .idle_s = machine->idle_s};
-        memcpy(row.category_s, machine->category_s, sizeof(row.category_s));
-        bp_columns_row(page, columns, "  ", label, &row);
-        free(label);
+        lines[i].order = i;
+        lines[i].label = bp_make_text("%s, %s", machine->host[0] ? machine->host : "(unknown)",
+                                      BP_TIME(page, machine->end_s - machine->start_s));
+        lines[i].row = (struct bp_role){.processes = machine->processes,
+                                        .thread_s = machine->thread_s,
+                                        .wall_s = machine->wall_s,
+                                        .idle_s = machine->idle_s};
+        memcpy(lines[i].row.category_s, machine->category_s, sizeof(machine->category_s));
     }
+    print_lines(page, columns_of(model), "Machines", lines, model->machine_count, top);
 }
 
-static void print_ranks(const struct bp_page *page, const struct bp_model *model) {
+static void set_rank(struct line *line, const struct bp_model *model,
+                     const struct bp_model_process *process) {
+    const struct bp_header *header = &process->profile->header;
+    bool several = model->machine_count > 1;
+    line->order = (uint32_t)process->rank;
+    line->label = bp_make_text("%d%s%s: %d, %s", process->rank, several ? " on " : "",
+                               several ? header->host : "", header->pid, process->role);
+    line->row = (struct bp_role){.processes = 1,
+                                 .thread_s = process->thread_s,
+                                 .wall_s = process->wall_s,
+                                 .idle_s = process->idle_s};
+    memcpy(line->row.category_s, process->category_s, sizeof(process->category_s));
+}
+
+static void print_ranks(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
+    struct line *lines = bp_alloc(model->process_count + 1, sizeof(*lines));
     uint32_t count = 0;
-    for (uint32_t i = 0; i < model->process_count; i++) {
-        const struct bp_model_process *process = &model->processes[i];
-        if (process->rank < 0)
-            continue;
-        if (count++ == 0)
-            bp_columns_title(page, "Ranks", columns);
-        char *label =
-            bp_make_text("%d: %d, %s", process->rank, process->profile->header.pid, process->role);
-        struct bp_role row = {.processes = 1,
-                              .thread_s = process->thread_s,
-                              .wall_s = process->wall_s,
-                              .idle_s = process->idle_s};
-        memcpy(row.category_s, process->category_s, sizeof(row.category_s));
-        bp_columns_row(page, columns, "  ", label, &row);
-        free(label);
-    }
+    for (uint32_t i = 0; i < model->process_count; i++)
+        if (model->processes[i].rank >= 0)
+            set_rank(&lines[count++], model, &model->processes[i]);
+    print_lines(page, columns_of(model), "Ranks", lines, count, top);
 }
 
-void bp_report_roles(const struct bp_page *page, const struct bp_model *model) {
+void bp_report_roles(const struct bp_page *page, const struct bp_model *model, uint32_t top) {
     if (model->role_count > 1)
         print_roles(page, model);
-    print_ranks(page, model);
+    print_ranks(page, model, top);
     if (model->machine_count > 1)
-        print_machines(page, model);
+        print_machines(page, model, top);
 }
 
 static void set_sums(json_t *object, uint32_t processes, uint32_t threads, double thread_s,

@@ -24,6 +24,8 @@
 #define DEFAULT_TOP 12
 /* Points of per cent. */
 #define MOVES 3.0
+/* Per cent of the wall below which a sum is rounding. */
+#define ROUNDING 1e-4
 
 /* One row over the runs. */
 struct figures {
@@ -45,6 +47,9 @@ static const struct table {
     {BP_BY_GROUP, BP_DIFF_GROUP, "Groups"},
     {BP_BY_TRANSFER, BP_DIFF_TRANSFER, "Copies, exposed time"},
 };
+
+/* Before the functions that were intercepted where nothing was named: most have not been then. */
+static const struct table by_samples = {BP_BY_FUNCTION, BP_DIFF_SAMPLED, "Functions, by samples"};
 
 /* Steals both arrays. */
 static struct figures make_figures(double *seconds, double *shares, uint32_t count) {
@@ -134,7 +139,8 @@ static void print_sums(const struct bp_page *page, const struct bp_diff *diff) {
         struct figures figures = figure(diff, row);
         if (row->kind == BP_DIFF_WALL)
             print_row(page, "all", &figures, false);
-        if (bp_diff_is_headline(diff, row) && (row->kind == BP_DIFF_CATEGORY || row->old_s > 0))
+        if (bp_diff_is_headline(diff, row) &&
+            (row->kind == BP_DIFF_CATEGORY || figures.share > ROUNDING))
             print_row(page, bp_diff_headline_name(row), &figures, true);
     }
     struct figures figures = overhead(diff);
@@ -194,7 +200,11 @@ static int print_text(struct bp_diff *diff, const char *path, const struct table
             worst = diff->runs[i].model->run.exit_status;
     fprintf(out, "\n%u runs, worst exit status %d\n", diff->run_count, worst);
     print_sums(&page, diff);
-    if (print_rows(&page, diff, table, top ? top : DEFAULT_TOP))
+    uint32_t moving = 0;
+    if (diff->runs[0].model->split.leads && table->kind == BP_DIFF_FUNCTION)
+        moving = print_rows(&page, diff, &by_samples, top ? top : DEFAULT_TOP);
+    moving += print_rows(&page, diff, table, top ? top : DEFAULT_TOP);
+    if (moving)
         bp_page_wrap(&page,
                      "! the share moves by more than 3 points from run to run: a single run says "
                      "little about it",
@@ -275,6 +285,7 @@ static int print_json(struct bp_diff *diff, FILE *out) {
     json_object_set_new(root, "split", split);
     json_object_set_new(root, "groups", make_list(diff, BP_DIFF_GROUP));
     json_object_set_new(root, "functions", make_list(diff, BP_DIFF_FUNCTION));
+    json_object_set_new(root, "sampled", make_list(diff, BP_DIFF_SAMPLED));
     json_object_set_new(root, "transfers", make_list(diff, BP_DIFF_TRANSFER));
     return bp_json_print(root, out);
 }

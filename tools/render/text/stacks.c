@@ -14,6 +14,8 @@
 /* Part of the CPU time of all samples below which a row is left out, in per cent. */
 #define USUAL_LEAST 1.0
 #define DEEPEST_INDENT 16
+/* Functions of a recursion that is shown once; a longer one is shown as it is. */
+#define LONGEST_CYCLE 8
 
 /* A function below one path of callers; 0 stands above all. */
 struct node {
@@ -30,6 +32,8 @@ struct tree {
     struct bp_keys keys; /* (parent, function) to the node's number - 1 */
     struct node *nodes;
     uint32_t count;
+    uint32_t *path; /* the stack that is being added, as it is shown */
+    uint32_t length;
     uint32_t depth; /* levels; 0: all */
     double least_s;
     uint32_t hidden;
@@ -57,15 +61,31 @@ static uint32_t add_child(struct tree *tree, uint32_t parent, uint32_t function)
     return number;
 }
 
+/* A function or a few of them that call one another again and again are there once: 400 levels of a
+ * recursion say no more. Nothing else is moved: who called whom stays true. */
+static void put_step(struct tree *tree, uint32_t function) {
+    *BP_APPEND(tree->path, tree->length) = function;
+    for (uint32_t cycle = 1; cycle <= LONGEST_CYCLE && 2 * cycle <= tree->length; cycle++) {
+        const uint32_t *last = tree->path + tree->length - cycle;
+        if (memcmp(last, last - cycle, cycle * sizeof(*last)) == 0) {
+            tree->length -= cycle;
+            return;
+        }
+    }
+}
+
 static bool add_stack(const struct bp_walk_row *row, void *data) {
     struct tree *tree = data;
     uint32_t node = 0;
-    tree->nodes[0].total_s += row->self_s;
+    tree->length = 0;
     for (uint32_t i = 0; i <= row->depth; i++) {
         uint32_t function = row->functions[i];
-        if (function != BP_NO_FUNCTION && is_start(&tree->model->functions[function]))
-            continue;
-        node = add_child(tree, node, function);
+        if (function == BP_NO_FUNCTION || !is_start(&tree->model->functions[function]))
+            put_step(tree, function);
+    }
+    tree->nodes[0].total_s += row->self_s;
+    for (uint32_t i = 0; i < tree->length; i++) {
+        node = add_child(tree, node, tree->path[i]);
         tree->nodes[node].total_s += row->self_s;
     }
     tree->nodes[node].self_s += row->self_s;
@@ -147,4 +167,5 @@ void bp_report_stack_tree(const struct bp_page *page, const struct bp_model *mod
                 tree.hidden == 1 ? "" : "es", tree.depth ? ", without --depth" : "");
     bp_keys_fini(&tree.keys);
     free(tree.nodes);
+    free(tree.path);
 }

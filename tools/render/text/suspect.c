@@ -24,7 +24,8 @@ static bool can_count(const struct bp_function *function) {
     return script || library;
 }
 
-/* Of Python the whole module: its functions call each other. Of a library the one function. */
+/* The whole module in Python, where its functions call each other; the one function of a library.
+ */
 static char *make_pattern(const struct bp_function *function) {
     const char *version = strstr(function->library, ".so");
     size_t length = version ? (size_t)(version - function->library) : strlen(function->library);

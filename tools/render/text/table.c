@@ -271,6 +271,6 @@ void bp_report_processes(const struct bp_page *page, const struct bp_model *mode
     }
     bp_report_hidden_row(page, model->process_count, settings->top, hidden_s);
     bp_report_rest_rows(page, model, settings);
-    bp_report_roles(page, model);
+    bp_report_roles(page, model, settings->top);
     free(order);
 }

@@ -2,6 +2,7 @@
  *
  * --by task --search ID: single tasks, with all that they did, beside what the median task does.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "tools/render/text/internal.h"
 #include "tools/render/text/task.h"
 
-/* Of all threads that worked for it, without its wait for them. */
+/* The time of all threads that worked for the task, without its wait for them. */
 static double time_of(const struct bp_model_task *task) {
     return task->duration_s + task->inner_s - task->handed_s;
 }
@@ -50,6 +51,7 @@ struct row {
     double self_s;
     double usual_s;
     bool phase;
+    double part_s; /* of self_s; a wait without what others worked for the task meanwhile */
 };
 
 static const char *cell_calls(const struct bp_page *page, const void *value, char text[64]) {
@@ -67,7 +69,7 @@ static const struct bp_column columns[] = {
     {"calls", 9, cell_calls, 0},
     {"total", 10, cell_total, 0},
     BP_COLUMN("self", 10, bp_cell_time, struct row, self_s),
-    BP_COLUMN("of it", 8, bp_cell_share, struct row, self_s),
+    BP_COLUMN("of it", 8, bp_cell_share, struct row, part_s),
     BP_COLUMN("usually", 10, bp_cell_time, struct row, usual_s),
     BP_LAST_COLUMN,
 };
@@ -87,12 +89,20 @@ static void print_phases(const struct bp_page *page, const struct bp_model *mode
                          const struct bp_task_typical *typical, const struct bp_model_task *task) {
     for (uint32_t i = 0; i < task->phase_count; i++) {
         const struct bp_task_phase *part = &model->tasks.phases[task->first_phase + i];
-        struct row row = {
-            .self_s = part->s, .usual_s = typical->phase_s[part->phase], .phase = true};
+        struct row row = {.self_s = part->s,
+                          .part_s = part->s,
+                          .usual_s = typical->phase_s[part->phase],
+                          .phase = true};
         char *label = bp_make_text("phase %s", model->phases[part->phase].name);
         bp_columns_row(page, columns, "    ", label, &row);
         free(label);
     }
+}
+
+/* What others worked for the task while it waited is in their rows. */
+static double handed_part(const struct bp_model_task *task, const struct bp_function *function) {
+    double part = task->waiting_s > 0 ? task->handed_s / task->waiting_s : 0;
+    return function->kind == BP_FUNC_WAIT ? fmin(part, 1) : 0;
 }
 
 static void print_parts(const struct bp_page *page, const struct bp_model *model,
@@ -105,8 +115,13 @@ static void print_parts(const struct bp_page *page, const struct bp_model *model
     for (uint32_t i = 0; i < task->function_count && i < settings->top; i++) {
         const struct bp_task_function *from = &model->tasks.functions[task->first_function + i];
         const struct bp_function *function = &model->functions[from->function];
-        struct row row = {from->calls, from->total_s, from->self_s,
-                          typical->function_s[from->function], false};
+        struct row row = {
+            .calls = from->calls,
+            .total_s = from->total_s,
+            .self_s = from->self_s,
+            .usual_s = typical->function_s[from->function],
+            .part_s = from->self_s * (1 - handed_part(task, function)),
+        };
         bp_columns_begin(&table, columns, "    ", bp_function_part_label(function), &row);
         print_priority(&table, &settings->levels, function, from->self_s);
     }

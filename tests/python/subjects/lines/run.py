@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls what work.py has. Alone it does that and no more; `itself` and `line_profiler` count the lines
-and print {"function": {"line": hits}}."""
+and print {"function": {"line": hits}}, `version` prints line_profiler's; it may be in the directory
+that follows."""
 import asyncio
 import collections
 import json
@@ -113,9 +114,13 @@ def count_by_line_profiler():
 
 if __name__ == "__main__":
     how = sys.argv[1] if len(sys.argv) > 1 else ""
+    if sys.argv[2:] not in ([], ["."]):
+        sys.path.append(sys.argv[2])
     if how == "itself":
         print(json.dumps(count_itself()))
     elif how == "line_profiler":
         print(json.dumps(count_by_line_profiler()))
+    elif how == "version":
+        print(__import__("line_profiler").__version__)
     else:
         everything()

@@ -14,10 +14,17 @@ async function unpack(id) {
   return new Response(stream.readable).text();
 }
 
-if (typeof DecompressionStream !== 'undefined')
+// Views are hidden before the browser lays out all of them; a page that cannot begin stays a document.
+if (typeof DecompressionStream !== 'undefined') {
+  const {classList} = document.documentElement;
+  classList.add('js');
   Promise.all(['script', 'report', 'data', 'diff'].map(name => unpack('battprof-' + name))).then(([script, ...texts]) => {
     const run = document.createElement('script');
     run.textContent = script;
     document.body.append(run);
     begin(...texts.map(text => JSON.parse(text)));
+  }).catch(error => {
+    classList.remove('js');
+    throw error;
   });
+}

@@ -52,6 +52,7 @@ const FORMAT = {
   time, count, bytes: value => value === null ? '' : bytes(value),
   percent: value => value === null ? '' : value.toFixed(1) + ' %',
   rate: value => value === null ? '' : String(+value.toPrecision(4)),
+  factor: value => value > 100 ? '> 100' : String(+value.toPrecision(3)),
   change: value => value === null ? '' : (value > 0 ? '+' : '') + time(value),
 };
 function format(unit, value) {

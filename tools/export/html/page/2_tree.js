@@ -7,8 +7,10 @@
 const MEASURES = {wall: 'wall', thread: 'thread time', calls: 'calls', bytes: 'bytes copied'};
 const CATEGORIES = ['dsl', 'framework', 'transfer'];
 // By whose code it was, in the order of tools/model/owner/split.def: where no DSL was named.
-const OWNERS = ['dsl', 'framework', 'other', 'other', 'waiting', 'other', 'transfer', 'transfer', 'transfer', 'profiler',
+const OWNERS = ['dsl', 'framework', 'other', 'import', 'waiting', 'io', 'transfer', 'cuda', 'kernels', 'start',
   'profiler', 'noise', 'noise'];
+// What importing runs is a part of it.
+const CODE = ['dsl', 'framework', 'other', 'io'];
 const REST = [['idle', 'waiting'], ['start', 'framework'], ['profiler', 'profiler'], ['unsplit', 'framework'],
   ['paused', 'noise']];
 const REST_NAMES = {
@@ -16,7 +18,7 @@ const REST_NAMES = {
   paused: '(paused)',
 };
 const SPLIT_NAMES = {'-1': '(waiting for kernels of the DSL)', '-2': '(waiting for kernels)', '-3': '(transfer)',
-  '-4': '(callers unknown)'};
+  '-4': '(callers unknown)', '-5': '(blocked, in no call that was seen)'};
 
 // Functions of the data, then names that are no functions: each has a number.
 class Run {
@@ -70,14 +72,15 @@ class Run {
     this.kind[i] = +nodes.kind[i - 1];
     if (this.kind[i] === 3) this.fn[i] = this.put('(' + count(from) + ' small contexts)', 'other');
     else if (from >= 0) this.fn[i] = from;
-    else this.fn[i] = this.put(SPLIT_NAMES[from], CATEGORIES[-1 - from] || 'other');
+    else this.fn[i] = this.put(SPLIT_NAMES[from], from === -5 ? 'waiting' : CATEGORIES[-1 - from] || 'other');
     const own = this.kind[i] === 0 || this.kind[i] === 2 || (this.owner && this.kind[i] === 1 && this.classes[this.fn[i]] !== 'noise');
     this.cls[i] = own ? this.classes[this.fn[i]] : this.cls[this.parent[i]];
+    if (this.cls[this.parent[i]] === 'import' && CODE.includes(this.cls[i])) this.cls[i] = 'import';
   }
 
   addRest(rest) {
     REST.forEach(([key, kind], i) => {
-      const node = this.size + i, cls = this.owner && kind === 'framework' ? 'profiler' : kind;
+      const node = this.size + i, cls = this.owner && kind === 'framework' ? 'start' : kind;
       this.fn[node] = this.put(REST_NAMES[key], cls);
       this.cls[node] = cls;
       this.own.wall[node] = rest[key];
@@ -110,7 +113,7 @@ class Run {
       let node = 0;
       for (let i = 0; from.node && i < from.node.length; i++) {
         node += from.node[i];
-        if (measure === 'wall') own[node] += this.isWaiting(node) ? 0 : 1000 * values[i] * rate;
+        if (measure === 'wall') own[node] += this.isWaiting(node) && this.kind[node] !== 2 ? 0 : 1000 * values[i] * rate;
         else own[node] += measure === 'thread' ? 1000 * values[i] : values[i];
       }
       if (measure === 'thread') own[this.size - 2] += from.profiler;

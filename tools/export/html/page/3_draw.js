@@ -2,6 +2,8 @@
 // One drawn tree on a canvas. Frames narrower than half a pixel, and rows outside of the window, are
 // not visited: what is drawn depends on the window and not on the size of the run.
 
+const PLAIN = ['dsl', 'other', 'start', 'cuda', 'noise'];
+const PATTERNED = ['framework', 'transfer', 'profiler', 'waiting', 'import', 'io', 'kernels', 'slower', 'faster', 'added'];
 const ROW = 21, FONT = '12px ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
 // Lines and dots over a fill, so that a category is seen without colours, too.
@@ -13,11 +15,12 @@ function makePattern(context, kind) {
   to.lineWidth = 1.3;
   to.beginPath();
   if (kind === 'transfer' || kind === 'slower') to.moveTo(-2, 10), to.lineTo(10, -2), to.moveTo(-2, 2), to.lineTo(2, -2);
-  if (kind === 'added') to.moveTo(-2, -2), to.lineTo(10, 10);
+  if (kind === 'added' || kind === 'import') to.moveTo(-2, -2), to.lineTo(10, 10);
+  if (kind === 'kernels') to.moveTo(0, 2.5), to.lineTo(8, 2.5);
   if (kind === 'framework') to.moveTo(4.5, 0), to.lineTo(4.5, 8);
   if (kind === 'profiler') to.moveTo(0, 0.5), to.lineTo(8, 0.5), to.moveTo(0, 4.5), to.lineTo(8, 4.5);
   to.stroke();
-  if (kind === 'waiting' || kind === 'faster') to.fillRect(1, 1, 1.6, 1.6), to.fillRect(5, 5, 1.6, 1.6);
+  if (kind === 'waiting' || kind === 'faster' || kind === 'io') to.fillRect(1, 1, 1.6, 1.6), to.fillRect(5, 5, 1.6, 1.6);
   return context.createPattern(tile, 'repeat');
 }
 
@@ -30,10 +33,11 @@ class Paint {
   refresh() {
     this.fills = {};
     this.patterns = {};
-    for (const kind of ['dsl', 'framework', 'transfer', 'profiler', 'waiting', 'other', 'slower', 'faster', 'noise', 'added'])
+    for (const kind of PLAIN) this.fills[kind] = colour(kind);
+    for (const kind of PATTERNED) {
       this.fills[kind] = colour(kind);
-    for (const kind of ['framework', 'transfer', 'profiler', 'waiting', 'slower', 'faster', 'added'])
       this.patterns[kind] = makePattern(this.context, kind);
+    }
     for (const name of ['ink', 'edge', 'mark', 'soft', 'sheet', 'focus', 'paper']) this[name] = colour(name);
   }
 }
@@ -56,6 +60,7 @@ class Drawing {
     this.skip = skip;
     this.zoom = this.focus = 0;
     this.scroll = 0;
+    this.seen = null;
   }
 
   // As many rows as the tree has, and never more than the window.
@@ -65,7 +70,25 @@ class Drawing {
   }
 
   rows() {
-    return Math.max(1, this.tree.deepest + 1 - this.skip);
+    return Math.max(1, this.deepest() + 1 - this.skip);
+  }
+
+  // The lowest row in which anything can be seen: the canvas ends there, and does not shrink while one zooms.
+  deepest() {
+    const tree = this.tree, key = this.zoom + ' ' + this.canvas.clientWidth;
+    if (this.seen === key) return this.low;
+    const zooms = this.zoom ? [0, this.zoom] : [0], width = this.canvas.clientWidth || 800;
+    this.low = 0;
+    for (const top of zooms) {
+      const least = 0.5 * tree.nodes[top].total / width, stack = [top];
+      while (stack.length) {
+        const i = stack.pop();
+        if (tree.depth[i] > this.low) this.low = tree.depth[i];
+        for (let child = tree.first[i]; child < tree.last[i] && tree.nodes[child].total >= least; child++) stack.push(child);
+      }
+    }
+    this.seen = key;
+    return this.low;
   }
 
   resize() {
@@ -158,7 +181,8 @@ class Drawing {
     const context = this.context;
     context.fillStyle = this.paint.ink;
     context.fillText(text, from + 4, y + ROW / 2);
-    const share = i > 0 && name.length + 10 < room ? percent(this.tree.nodes[i].total, this.tree.whole) : '';
+    const value = i > 0 ? percent(node.total, this.tree.whole) : this.options.unit(node.total);
+    const share = name.length + value.length + 3 < room ? value : '';
     if (!share) return;
     context.textAlign = 'right';
     context.fillText(share, to - 6, y + ROW / 2);

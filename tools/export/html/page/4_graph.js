@@ -5,8 +5,9 @@
 const SIGNS = {slower: '+ ', faster: '− ', added: '* '};
 const CHANGES = {slower: '+ slower', faster: '− faster', added: '* new', noise: 'within chance, or not compared'};
 const NAMES = {dsl: 'DSL', framework: 'framework', transfer: 'transfer', waiting: 'waiting', profiler: 'overhead', other: 'small'};
-const OWNER_NAMES = {dsl: 'your code', framework: 'libraries', other: 'standard library, interpreter, import, file I/O',
-  transfer: 'CUDA calls, transfer', waiting: 'waiting', profiler: 'starting, ending, overhead', noise: 'unknown'};
+const OWNER_NAMES = {dsl: 'your code', framework: 'libraries', other: 'standard library, interpreter', import: 'import', io: 'file I/O',
+  transfer: 'transfer', cuda: 'CUDA calls', kernels: 'waiting for kernels', waiting: 'waiting', start: 'starting and ending',
+  profiler: 'overhead', noise: 'unknown'};
 
 class Graph {
   constructor(page) {
@@ -30,7 +31,7 @@ class Graph {
     this.legend = el('div', {class: 'legend', 'aria-label': 'Colours'});
     this.table = el('div', {class: 'tree', hidden: true});
     this.panel = el('aside', {class: 'panel', hidden: true, 'aria-label': 'Function'});
-    const options = {kind: node => this.kindOf(node), sign: node => SIGNS[this.kindOf(node)] || '', dims: node => this.dims(node), marks: node => this.isFound(node) || node.fn === this.state.sandwich};
+    const options = {kind: node => this.kindOf(node), sign: node => SIGNS[this.kindOf(node)] || '', unit: value => this.unit(value), dims: node => this.dims(node), marks: node => this.isFound(node) || node.fn === this.state.sandwich};
     this.main = new Drawing(this.canvas, options);
     this.above = new Drawing(this.callers, {...options, height: 210});
     this.flame = el('div', {class: 'flame'}, this.callers, this.canvas, this.tip);
@@ -58,9 +59,9 @@ class Graph {
         if (event.key === 'Enter') this.next(event.shiftKey ? -1 : 1);
       }});
     this.scopes = this.makeScopes();
+    this.turns = [press('invert', 'invert', 'innermost functions on top'), press('hide', 'hide waiting', 'leave waits out')];
     return el('div', {class: 'tools'}, el('span', {class: 'seg', role: 'group', 'aria-label': 'Width of a frame'},
-      this.measureButtons), this.scopes, this.search, this.found, press('invert', 'invert', 'innermost functions on top'),
-      press('hide', 'hide waiting', 'leave waits out'), this.page.diff && this.changeButton(),
+      this.measureButtons), this.scopes, this.search, this.found, this.turns, this.page.diff && this.changeButton(),
       press('table', 'as a table', 'the same as a tree table'), el('button', {type: 'button', onclick: () => this.reset()}, 'reset'));
   }
 
@@ -77,21 +78,34 @@ class Graph {
   makeScopes() {
     const report = this.run.report, data = this.run.data;
     this.scopeList = [{}];
+    this.scopeOf = new Map();
     const select = el('select', {'aria-label': 'Of which threads or task', onchange: () => {
       this.state.scope = this.scopeList[+select.value];
       this.refresh();
     }}, el('option', {value: 0}, 'all threads'));
-    const group = (label, items) => items.length && select.append(el('optgroup', {label}, items.map(([text, scope]) =>
-      el('option', {value: this.scopeList.push(scope) - 1}, text))));
+    const group = (label, items) => items.length && select.append(el('optgroup', {label}, items.map(([text, scope, key]) => {
+      this.scopeOf.set(key, this.scopeList.push(scope) - 1);
+      return el('option', {value: this.scopeList.length - 1}, text);
+    })));
     const single = report.thread_list.map((row, i) => [row, i]).filter(([, i]) => data.threads[i] && data.threads[i].node);
     const pids = [...new Set(single.map(([row]) => row.process))];
     if (pids.length > 1)
-      group('process', pids.map(pid => ['process ' + pid, {threads: single.filter(([row]) => row.process === pid).map(([, i]) => i)}]));
-    group('thread', single.map(([row, i]) => ['thread ' + row.tid + ' ' + row.name, {threads: [i]}]));
-    group('task', report.tasks.list.slice(0, 500).map((task, i) => ['task ' + (task.id || task.name), {task: i}])
+      group('process', pids.map(pid => ['process ' + pid, {threads: single.filter(([row]) => row.process === pid).map(([, i]) => i)},
+        SCOPES.process_list[1]({process: pid})]));
+    group('thread', single.map(([row, i]) => ['thread ' + row.tid + ' ' + row.name, {threads: [i]}, SCOPES.thread_list[1](row)]));
+    group('task', report.tasks.list.slice(0, 500).map((task, i) => ['task ' + (task.id || task.name), {task: i}, SCOPES['tasks.list'][1](task)])
       .filter(([, scope]) => this.run.tasks[scope.task]));
     select.hidden = this.scopeList.length < 2;
     return select;
+  }
+
+  // What a row of a table is about: a task, a thread, a process.
+  showScope(number) {
+    this.reset();
+    this.scopes.value = number;
+    this.state.scope = this.scopeList[number];
+    this.refresh();
+    say('graph of ' + this.scopes.selectedOptions[0].textContent);
   }
 
   // A sampled frame divides the time of a function above it, and what was found of that one holds for it.
@@ -138,8 +152,10 @@ class Graph {
     if (this.plain && zoomed) this.keepZoom(zoomed);
     this.callers.hidden = !sandwich || state.table;
     if (sandwich) this.above.setTree(callersTree(this.run, this.own, state.sandwich), true, 2);
+    const task = state.scope.task !== undefined;
     for (const button of this.measureButtons)
-      button.setAttribute('aria-pressed', String(button.dataset.measure === state.measure));
+      button.setAttribute('aria-pressed', String(button.dataset.measure === (task ? 'thread' : state.measure)));
+    for (const button of [...this.measureButtons, ...this.turns]) button.disabled = task;
     this.canvas.hidden = state.table;
     this.table.hidden = !state.table;
     this.flame.hidden = state.table;
@@ -197,10 +213,11 @@ class Graph {
     const kinds = this.state.change && this.page.diff ? CHANGES : this.run.owner ? OWNER_NAMES : NAMES;
     const used = new Set();
     let sampled = false;
-    for (let i = 1; i < this.tree.size; i++) {
-      used.add(this.kindOf(this.tree.nodes[i]));
-      sampled = sampled || this.tree.nodes[i].kind === 1;
-    }
+    for (const {nodes} of this.callers.hidden ? [this.tree] : [this.tree, this.above.tree])
+      for (const node of nodes.slice(1)) {
+        used.add(this.kindOf(node));
+        sampled = sampled || node.kind === 1;
+      }
     this.legend.replaceChildren(...Object.entries(kinds).filter(([kind]) => used.has(kind)).map(([kind, text]) =>
       el('span', {class: 'chip'}, el('i', {class: 'c-' + kind}), text)),
       ...(sampled ? [el('span', {class: 'chip'}, 'paler: from samples, an estimate')] : []));
@@ -229,6 +246,7 @@ class Graph {
     canvas.addEventListener('click', event => {
       const i = drawing.at(event.offsetX, event.offsetY);
       if (i < 0) return;
+      this.tip.style.display = 'none';
       drawing.focus = i;
       drawing.zoom = i === drawing.zoom ? drawing.tree.parent[i] : i;
       drawing.draw();
@@ -257,6 +275,10 @@ class Graph {
     const x = event.offsetX + 14, room = this.flame.clientWidth - tip.offsetWidth - 4;
     tip.style.left = Math.max(0, Math.min(x, room)) + 'px';
     tip.style.top = drawing.canvas.offsetTop + event.offsetY + 18 + 'px';
+  }
+
+  focus() {
+    (this.state.table ? this.table.firstChild : this.canvas).focus({preventScroll: true});
   }
 
   setFocused(focused) {
@@ -341,15 +363,15 @@ class Graph {
       const row = el('tr', {'data-depth': tree.depth[i]}, el('td', {style: 'padding-left:' + (8 + 16 * (tree.depth[i] - 1)) + 'px'},
         toggle, node.fn < this.run.functions ? el('button', {class: 'link', type: 'button', onclick: () => this.openNode(node)}, tree.name(i))
         : tree.name(i)),
-        el('td', {class: 'n'}, this.unit(node.total)), el('td', {class: 'n'}, this.unit(node.own)),
-        el('td', {class: 'n'}, percent(node.total, tree.whole)));
+        el('td', {}, this.unit(node.total)), el('td', {}, this.unit(node.own)),
+        el('td', {style: bar(node.total / tree.whole)}, percent(node.total, tree.whole)));
       toggle.addEventListener('click', () => this.fold(toggle, row, i, add));
       body.insertBefore(row, before);
     };
     for (let i = tree.first[0]; i < Math.min(tree.last[0], tree.first[0] + 200); i++) add(i, null);
     this.table.replaceChildren(el('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Tree of calls'},
       el('table', {}, el('thead', {}, el('tr', {}, ['function', MEASURES[this.state.measure], 'itself', 'share'].map((text, i) =>
-        el('th', {scope: 'col', class: i ? 'n' : null}, text)))), body)));
+        el('th', {scope: 'col', 'data-unit': i ? 'time' : null}, text)))), body)));
   }
 
   fold(toggle, row, i, add) {

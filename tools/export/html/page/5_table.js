@@ -5,6 +5,14 @@
 // Rows of a table at first, so that the next table is not pages away; and at each press of a button.
 const FIRST_ROWS = 30, MORE_ROWS = 1000;
 
+// Words that make room for numbers where there is little.
+const SIDE = ['library', 'category', 'group', 'process', 'thread', 'owner'];
+// Rows that lead to a graph of their own: the column of the link, and what they are known by.
+const taskKey = row => 'task\n' + row.id + '\n' + row.duration_s;
+const SCOPES = {'tasks.list': ['id', taskKey], 'tasks.outliers': ['id', taskKey],
+  process_list: ['process', row => 'process\n' + row.process],
+  thread_list: ['tid', row => 'thread\n' + row.process + '\n' + row.tid]};
+
 class Table {
   constructor(page, box, list) {
     this.page = page;
@@ -15,7 +23,9 @@ class Table {
     this.most = FIRST_ROWS;
     this.dropEmpty();
     this.build();
-    this.show();
+    const first = box.dataset.list === 'functions' && this.columns.find(column => column.key === 'pct');
+    if (first) this.by(first);
+    else this.show();
   }
 
   // Columns in which no row has a value, or all have 0, leave their room to the others. Which were all 0 is said.
@@ -28,6 +38,8 @@ class Table {
     this.columns = this.columns.filter(column => !gone.includes(column));
     this.zero = gone.filter(column => values(column).includes(0)).map(column => column.text);
     for (const {th} of gone) th.remove();
+    for (const column of this.columns.slice(1)) if (SIDE.includes(column.key)) column.side = column.th.className = 'side';
+    this.box.querySelector('table').className = this.columns.map(({unit}, i) => unit === 'name' || unit === 'word' ? 'w' + (i + 1) : '').join(' ');
   }
 
   build() {
@@ -69,12 +81,19 @@ class Table {
     return rows;
   }
 
-  cell(row, {key, unit}) {
-    const value = find(row, key);
+  cell(row, {key, unit, side}) {
+    const value = find(row, key), scope = this.scopeOf(row, key);
+    if (value && scope !== undefined)
+      return el('td', {}, el('button', {class: 'link', type: 'button', title: 'shows its graph', onclick: () => this.page.showScope(scope)}, value));
     if (unit === 'name' && value && this.page.number(value, row.library) >= 0)
       return el('td', {}, el('button', {class: 'link', type: 'button',
         onclick: () => this.page.open(this.page.number(value, row.library), true)}, value));
-    return el('td', {class: unit === 'name' || unit === 'word' ? null : 'n'}, format(unit, value));
+    return el('td', {class: side, style: unit === 'percent' && value > 0 ? bar(value / 100) : null}, format(unit, value));
+  }
+
+  scopeOf(row, key) {
+    const [column, keyOf] = SCOPES[this.box.dataset.list] || [];
+    return column === key ? this.page.graph.scopeOf.get(keyOf(row)) : undefined;
   }
 
   show() {
@@ -119,7 +138,11 @@ function derive(report, diff) {
     (frame.file ? ' ' + frame.file.replace(/.*\//, '') + ':' + frame.line : '')).join(' ← ')}));
   const uncounted = {calls: null, median_s: null, p99_s: null, max_s: null};
   const counted = list => list.map(row => row.calls > 0 || row.in_flight > 0 ? row : {...row, ...uncounted});
-  return {...report, lines, directions, copy_sites, functions: counted(report.functions),
+  const phases = report.phases.map(row => row.tasks > 0 ? row : {...row, per_task_s: null, per_sample_s: null});
+  const thread_list = report.thread_list.map(row => row.cpu_s > 0 ? row : {...row, runqueue_s: null, blocked_s: null});
+  const tasks = {...report.tasks, list: report.tasks.list.map(row => row.cpu_s > 0 ? row : {...row, cpu_s: null})};
+  return {...report, tasks, lines, directions, copy_sites, phases, thread_list, functions: counted(report.functions),
     framework: {...report.framework, functions: counted(report.framework.functions)},
-    diff: diff && {...diff, differences: diff.differences.map(row => row.old_s > 0 ? row : {...row, change_pct: null}), removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
+    diff: diff && {...diff, differences: diff.differences.map(row => row.old_s > 0 ? {...row, factor: row.new_s / row.old_s} : row),
+      removed: diff.functions.filter(row => !(row.new_calls > 0) && row.old_calls > 0)}};
 }

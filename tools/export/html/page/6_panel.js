@@ -11,6 +11,7 @@ class Panel {
     this.page = page;
     this.run = page.run;
     this.box = box;
+    box.addEventListener('keydown', event => { if (event.key === 'Escape') this.close(); });
   }
 
   open(fn) {
@@ -34,12 +35,13 @@ class Panel {
     this.box.hidden = true;
     this.box.parentNode.classList.remove('open');
     this.page.graph.draw();
+    this.page.graph.focus();
   }
 
   figures(row) {
     const pairs = [['calls', row.kind === 'root' ? '' : count(row.calls)], ['self', time(row.self_s)], ['total', time(row.total_s)],
       ['self, of wall', row.pct === undefined ? '' : row.pct.toFixed(1) + ' %'], ['a call, median', time(row.median_s)],
-      ['shortest', time(row.min_s)], ['99 of 100 below', time(row.p99_s)], ['longest', time(row.max_s)],
+      ['shortest', row.min_s > 0 ? time(row.min_s) : ''], ['99 of 100 below', time(row.p99_s)], ['longest', time(row.max_s)],
       ['group', row.group], ['in tasks', row.tasks ? count(row.tasks) : '']];
     return el('dl', {}, pairs.filter(([, value]) => value).map(([key, value]) => [el('dt', {}, key), el('dd', {}, value)]));
   }
@@ -47,7 +49,7 @@ class Panel {
   change(fn) {
     const row = this.page.changeRow(fn);
     return row && el('p', {}, 'was ' + time(row.old_s) + ', is ' + time(row.new_s) + ': ' +
-      (row.time_differs ? 'changed by ' + format('change', row.change_s) : 'within chance (± ' + time(row.spread_s) + ')'));
+      (this.page.verdict(fn) !== 'noise' ? 'changed by ' + format('change', row.change_s) : 'within chance (± ' + time(row.spread_s) + ')'));
   }
 
   list(title, sums, whole) {
@@ -109,11 +111,13 @@ class Panel {
     const texts = this.run.data.sources[file] || {}, around = new Set(lines.keys());
     for (const number of Object.keys(texts))
       for (const line of lines.keys()) if (Math.abs(line - number) <= 3) around.add(+number);
-    return [...around].sort((a, b) => a - b).slice(0, 60).map(number => {
-      const line = lines.get(number), heat = line ? 0.6 * line.self_s / most : 0;
-      return el('div', {style: heat > 0.01 ? 'background:rgba(var(--heat),' + heat.toFixed(2) + ')' : null,
-        title: line ? time(line.self_s) + ' in ' + line.self_samples + ' samples' : null},
-        el('span', {}, number), el('b', {}, line ? line.self_pct.toFixed(0) + ' %' : ''), texts[number] || (line && line.source) || '');
+    const text = number => texts[number] || (lines.has(number) && lines.get(number).source) || '';
+    const numbers = [...around].sort((a, b) => a - b).slice(0, 60);
+    const indent = Math.min(...numbers.map(text).filter(one => one.trim()).map(one => one.search(/\S/)));
+    return numbers.map((number, i) => {
+      const line = lines.get(number);
+      return sourceLine(numbers, i, line ? line.self_s / most : 0, line && time(line.self_s) + ' in ' + line.self_samples + ' samples',
+        el('b', {}, line ? line.self_pct.toFixed(0) + ' %' : ''), text(number).slice(indent < 1e9 ? indent : 0));
     });
   }
 }

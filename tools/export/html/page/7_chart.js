@@ -80,9 +80,9 @@ function strip(points, width = 460, height = 146) {
   const values = points.map(point => point.value).sort((a, b) => a - b), most = Math.max(values[values.length - 1], 1e-9);
   const least = Math.min(Math.max(values[0], most * 1e-4), most / 2), floor = height - 17, middle = values[Math.floor(values.length / 2)];
   const place = value => 8 + (width - 24) * Math.log(Math.max(value, least) / least) / Math.log(most / least);
-  const names = height < 120 ? 2 : 4, top = 12 * names + 12;
+  const far = points.filter(point => point.far), names = Math.min(height < 120 ? 2 : 4, far.length), top = 12 * names + 12;
   points.forEach((point, i) => { point.y = top + (i * 7919 % 97) / 97 * Math.max(4, floor - top - 8); });
-  const far = points.filter(point => point.far), ticks = decades(least, most);
+  const ticks = decades(least, most);
   return picture(width, height, count(points.length) + ' tasks from ' + time(values[0]) + ' to ' + time(most) + ', median ' + time(middle) +
     (far.length ? '; far from the others: ' + far.slice(0, 4).map(point => point.name).join(', ') : ''),
     line(0, width, floor, floor), ticks.map(value => [line(place(value), place(value), floor, floor + 4), label(place(value), height - 2, time(value).replace(/\.0+ /, ' '), place(value) > width - 24 ? 'end' : 'middle')]),

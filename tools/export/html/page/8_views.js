@@ -6,10 +6,10 @@ const PARTS = [['dsl', 'DSL'], ['framework', 'framework'], ['transfer', 'transfe
 
 // Where no DSL was named, time that is no transfer is not divided any further: the headline is by owner.
 function partsOf(report) {
-  return report.choice ? [['noise', 'running'], ...PARTS.slice(2)] : PARTS;
+  return report.choice ? [['running', 'running'], ...PARTS.slice(2)] : PARTS;
 }
 function fillOf(report, key) {
-  return report.choice && key === 'framework' ? 'f-noise' : 'f-' + key;
+  return report.choice && key === 'framework' ? 'f-running' : 'f-' + key;
 }
 
 function taskCharts(report, data) {
@@ -54,7 +54,7 @@ function transferCharts(report) {
     said: row.gb_s.toPrecision(3) + ' of ' + row.best_gb_s.toPrecision(3),
     parts: [['f-transfer', row.gb_s, row.gb_s.toFixed(2) + ' GB/s'], ['f-waiting', Math.max(0, row.best_gb_s - row.gb_s), 'best ' + row.best_gb_s.toFixed(2)]]})), {width, right: 96})));
   const devices = report.devices.filter(device => device.busy_s !== null);
-  if (devices.length) charts.push(figure('Devices', 'over the run', width => rows(devices.map(device => ({name: device.name + (devices.length > 1 ? ' ' + device.index : ''),
+  if (devices.length) charts.push(figure('Devices', 'over the run', width => rows(devices.map(device => ({name: device.name + (devices.length > 1 ? ' ' + device.index : ''), said: 'busy ' + format('percent', device.busy_pct),
     parts: [['f-dsl', device.compute_s, 'kernels ' + time(device.compute_s)], ['f-transfer', Math.max(0, device.busy_s - device.compute_s), 'copies alone ' + time(Math.max(0, device.busy_s - device.compute_s))],
       ['f-waiting', device.idle_s, 'idle ' + time(device.idle_s)]]})), {width}), keys([['dsl', 'kernels'], ['transfer', 'copies alone'], ['waiting', 'idle']])));
   return charts;

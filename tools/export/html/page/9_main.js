@@ -9,11 +9,11 @@ class Page {
     this.run = new Run(report, data);
     this.indexFunctions();
     this.main = document.querySelector('main');
-    document.documentElement.classList.add('js');
     speaker = el('div', {class: 'hide', 'aria-live': 'polite', role: 'status'});
     this.main.append(speaker, fills());
     this.foldAdvice();
     this.addGraph();
+    this.addSource();
     this.makeTabs();
     this.tables = [];
     this.show('overview');
@@ -53,17 +53,19 @@ class Page {
   }
 
   // By the verdict of the comparison alone: what is within chance is grey, however large it looks.
+  // Other numbers of calls are no chance; as in its text, what they hardly changed of the wall is none.
   verdict(fn) {
     const row = this.changes.get(fn);
     if (!row) return 'noise';
     if (!(row.old_calls > 0) && row.new_calls > 0 && !(row.old_s > 0)) return 'added';
-    if (!row.time_differs) return 'noise';
+    const least = 0.001 * Math.min(this.diff.headline.old_s, this.diff.headline.new_s);
+    if (!row.time_differs && !(row.calls_differ && Math.abs(row.wall_change_s) >= least)) return 'noise';
     return row.change_s > 0 ? 'slower' : 'faster';
   }
 
   changeOf(fn) {
     const row = this.changes.get(fn);
-    return row ? ', ' + (row.time_differs ? format('change', row.change_s) + ' against before' : 'no change beyond chance') : '';
+    return row ? ', ' + (this.verdict(fn) !== 'noise' ? format('change', row.change_s) + ' against before' : 'no change beyond chance') : '';
   }
 
   // The first pieces of advice leave room for the graph.
@@ -88,6 +90,11 @@ class Page {
     this.panel = new Panel(this, this.graph.panel);
     addEventListener('resize', () => this.graph.draw());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.graph.restyle());
+  }
+
+  addSource() {
+    const section = sourceSection(this.report, this.data), before = document.getElementById('functions');
+    if (section && before) before.after(section);
   }
 
   makeTabs() {
@@ -171,6 +178,13 @@ class Page {
       this.panel.box.querySelector('h3').focus({preventScroll: true});
     }
     say(this.run.names[fn]);
+  }
+
+  showScope(number) {
+    this.show('overview');
+    this.graph.showScope(number);
+    this.graph.split.scrollIntoView({block: 'start'});
+    this.graph.scopes.focus({preventScroll: true});
   }
 
   // From a function's panel to its row: the way back from a row's link.
