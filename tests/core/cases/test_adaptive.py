@@ -6,7 +6,7 @@ CALLS = 60000
 EXACT = {"BATTPROF_EXACT": "1"}
 # What two runs may differ by on a busy machine, beside the errors that they say
 NOISE = 0.1
-QUIET = 1.1  # wall by CPU time
+BUSY = 0.1  # part of the wall without a CPU from which on little is short
 
 
 def run_short(env=None, more=(), status=0):
@@ -23,6 +23,11 @@ def row(report, name):
     return next(f for f in report["functions"] if f["name"] == name)
 
 
+def lost_s(report):
+    """Time without a CPU, which may be in any call."""
+    return max(report["wall_s"] - report["cpu_s"], 0)
+
+
 def check_facts(truth, report):
     for name, (_, times) in truth.items():
         equal("calls of " + name, row(report, name)["calls"], times)
@@ -35,13 +40,14 @@ def check_facts(truth, report):
 def counts_and_sums():
     truth, report = run_short()
     check_facts(truth, report)
+    some = 0.25 if lost_s(report) < BUSY * report["wall_s"] else 0  # interrupted calls are not short
     for name in ("short_empty", "short_steady", "short_outer"):
         got = row(report, name)
-        check_time(got.get("untimed", 0) > got["calls"] / 4, "%s: of %d calls %r are untimed"
-                   % (name, got["calls"], got.get("untimed"))) # one that loses the CPU is not short
+        check_time(got.get("untimed", 0) >= some * got["calls"], "%s: of %d calls %r are untimed"
+                   % (name, got["calls"], got.get("untimed")))
     equal("untimed calls of short_milli", row(report, "short_milli").get("untimed"), None)
-    check_time(any("estimates" in note for note in report["notes"]),
-               "no note: %r" % report["notes"])
+    if row(report, "short_steady").get("untimed", 0) > CALLS:
+        check(any("estimates" in note for note in report["notes"]), "no note: %r" % report["notes"])
 
 
 @case
@@ -67,12 +73,11 @@ def estimates_are_true():
     """As in a run in which all calls are timed."""
     truth, report = run_short()
     exact = run_short(EXACT)[1]
-    for run in (report, exact):
-        need_quiet(run["wall_s"] < QUIET * run["cpu_s"], "lost its CPU")
+    lost = lost_s(report) + lost_s(exact)
     for name, (rounds, _) in truth.items():
         if rounds:
             got, want = row(report, name), row(exact, name)
-            slack = got["self_error_s"] + want["self_error_s"]
+            slack = got["self_error_s"] + want["self_error_s"] + lost
             close_to("self time of " + name, got["self_s"], want["self_s"], NOISE, slack)
             close_to("total time of " + name, got["total_s"], want["total_s"], NOISE, slack)
 
