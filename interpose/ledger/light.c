@@ -135,7 +135,9 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
     const struct bp_node *node = (const struct bp_node *)edge->node;
     uint64_t calls = count_from(node, 0), time = node->total + node->inner;
     uint64_t longer = count_from(node, ticks_of(LONG_NS));
-    uint64_t new_calls = calls - edge->calls, new_time = time - edge->time;
+    int counts_anew = calls < edge->calls || time < edge->time; /* a forked child */
+    uint64_t new_calls = counts_anew ? 0 : calls - edge->calls;
+    uint64_t new_time = counts_anew ? 0 : time - edge->time;
     int is_short = bp_light_on == BP_LIGHT_EAGER;
     is_short |= new_calls >= 1u << (JUDGED_SHIFT - 1) && longer == edge->longer &&
                 node->aborted == edge->aborted &&
