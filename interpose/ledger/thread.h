@@ -62,12 +62,12 @@ struct bp_edge {
     uint8_t patience; /* how often that was */
     uint8_t unused;
     uint32_t good; /* samples since then */
-    /* Of the node, when it was last judged. */
+    /* What the node had when it was last judged. */
     uint32_t longer;
     uint32_t aborted;
     uint64_t calls;
     uint64_t time;
-    /* Of samples: their mean distance, how many there were since it was set, and all of them. */
+    /* Samples: their mean distance, how many there were since it was set, and all of them. */
     uint32_t distance;
     uint32_t since;
     uint64_t samples;

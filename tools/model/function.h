@@ -103,13 +103,14 @@ static inline double bp_overhead_error(double overhead_s) {
     return overhead_s / 3;
 }
 
-/* Of self_s, in 95 of 100 cases: by the overhead, and by chance where calls were not timed. */
+/* By how much self_s may be off, in 95 of 100 cases: by the overhead, and by chance where calls
+ * were not timed. */
 static inline double bp_function_self_error(const struct bp_function *function) {
     return hypot(bp_overhead_error(function->overhead_s + function->untimed_inside_s),
                  1.96 * sqrt(function->untimed_variance));
 }
 
-/* Of total_s. */
+/* By how much total_s may be. */
 static inline double bp_function_total_error(const struct bp_function *function) {
     return hypot(bp_overhead_error(function->total_overhead_s + function->untimed_inside_s),
                  1.96 * sqrt(function->untimed_variance));

@@ -62,8 +62,8 @@ void bp_model_find_cold(struct bp_model_process *process);
 struct bp_call_overhead bp_model_measured_overhead(const struct bp_profile *profile, uint32_t func);
 struct bp_call_overhead bp_model_call_overhead(const struct bp_model_process *process,
                                                uint32_t func);
-/* Of calls that were only counted, in ticks: what one of the node's took, what one cost
- * its caller; and to the function's errors. */
+/* Calls that were only counted, in ticks: what one of the node's took, what one cost its caller;
+ * and their part of the function's errors. */
 double bp_model_untimed_mean(const struct bp_model_process *process, const struct bp_node *node);
 double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
                                  double sampled);

@@ -180,7 +180,7 @@ double bp_model_untimed_mean(const struct bp_model_process *process, const struc
     return node->untimed ? fmax(mean_of(node) - inside, 0) : 0;
 }
 
-/* Of samples what they cost more than other timed calls. */
+/* What samples cost more than other timed calls is theirs. */
 double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
                                  double sampled) {
     const struct bp_header *header = &process->profile->header;
