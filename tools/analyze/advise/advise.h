@@ -62,4 +62,7 @@ void bp_advise_stopped(struct bp_analysis *analysis);
 void bp_advise_generation(struct bp_analysis *analysis);
 void bp_advise_measurement(struct bp_analysis *analysis);
 
+/* hooked.c: which functions to hook instead of a whole library: a new text. */
+char *bp_advise_fewer_hooks(const struct bp_model *model);
+
 #endif

@@ -72,11 +72,11 @@ static void warn_status(struct bp_analysis *analysis) {
         progress_text(model, model->run.signal));
 }
 
-static const char *cause_of_overhead(const struct bp_model *model) {
-    return bp_model_is_hashed(model) ? "--check-transfers reads all that is copied: take "
-                                       "times from a run without it"
-                                     : "where --hook names a whole library, name single functions "
-                                       "('lib.so:name')";
+static char *cause_of_overhead(const struct bp_model *model) {
+    if (bp_model_is_hashed(model))
+        return bp_make_text("--check-transfers reads all that is copied: take times from a run "
+                            "without it");
+    return bp_advise_fewer_hooks(model);
 }
 
 static void warn_overhead(struct bp_analysis *analysis) {
@@ -86,10 +86,13 @@ static void warn_overhead(struct bp_analysis *analysis) {
                       : 0;
     if (part < HIGH_COST || model->wall.total_s < SHORT_RUN_S)
         return;
+    char *cause = cause_of_overhead(model);
     bp_advise_warning(
         analysis, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
         bp_make_text("its cost is subtracted, but caches and timing have changed with it; %s",
-                     cause_of_overhead(model)));
+                     cause));
+    analysis->advice[analysis->advice_count - 1].first = true;
+    free(cause);
 }
 
 static void warn_tasks(struct bp_analysis *analysis) {
