@@ -46,7 +46,8 @@ def attach(target, *options):
     if done.returncode == 1 and "is being recorded already" in done.stderr:
         return "killed"
     assert done.returncode == 0, done
-    times.append(float(re.search(r"stood still for ([\d.]+) ms", done.stderr)[1]))
+    times.append(float(re.search(r"(?:stood still|busy with it) for ([\d.]+) ms",
+                                 done.stderr)[1]))
     return "out"
 
 
