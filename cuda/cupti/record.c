@@ -169,9 +169,10 @@ static void account(struct parked *parked, struct bp_slot *slot) {
         owner = bp_sums_second(&parked->work, slot ? slot->transfer - 1 : BP_CUDA_NONE);
     else
         owner = bp_sums_transfer(&parked->work);
-    submit(parked, owner);
+    /* At once: until it is met, a copy would count twice if the process were killed. */
     if (parked->kind != BP_WORK_KERNEL && parked->work.thread != BP_NO_THREAD)
         bp_asked_meet(slot, &parked->work);
+    submit(parked, owner);
     if (slot)
         note_slot(slot, parked, owner);
 }
