@@ -117,11 +117,12 @@ static struct bp_node *node_of(const struct bp_entry *entry) {
     return (struct bp_node *)entry->node;
 }
 
-/* The duration of a call until now; of one that is only counted what is known of it. */
+/* The duration of a call until now: at least what is known of it. That is all there is of one that
+ * is only counted, and more than the clock says of one that closes at a stop that it saw late. */
 static uint64_t duration_of(const struct bp_entry *entry, uint64_t now) {
-    if (bp_light_is_untimed(entry))
-        return entry->child;
-    return now > entry->start ? now - entry->start : 0;
+    uint64_t start = bp_light_is_untimed(entry) ? now : entry->start;
+    uint64_t duration = now > start ? now - start : 0;
+    return duration > entry->child ? duration : entry->child;
 }
 
 /* Move the entry's time to its node and its parent. Its duration so far. */

@@ -42,9 +42,8 @@ def counts_and_sums():
     check_facts(truth, report)
     some = 0.25 if lost_s(report) < BUSY * report["wall_s"] else 0  # interrupted calls are not short
     for name in ("short_empty", "short_steady", "short_outer"):
-        got = row(report, name)
-        check_time(got.get("untimed", 0) >= some * got["calls"], "%s: of %d calls %r are untimed"
-                   % (name, got["calls"], got.get("untimed")))
+        untimed, made = row(report, name).get("untimed", 0), row(report, name)["calls"]
+        check_time(untimed >= some * made, "%s: of %d calls %d are untimed" % (name, made, untimed))
     equal("untimed calls of short_milli", row(report, "short_milli").get("untimed"), None)
     if row(report, "short_steady").get("untimed", 0) > CALLS:
         check(any("estimates" in note for note in report["notes"]), "no note: %r" % report["notes"])

@@ -166,6 +166,19 @@ def command(*arguments):
     return subprocess.run([CMD, *arguments], capture_output=True, text=True, timeout=60)
 
 
+def entered(report):
+    return calls(report, "work_busy") + in_flight(report, "work_busy")
+
+
+def wait_for_calls(run):
+    """The thread takes notice of a start when it next does something."""
+    end = time.monotonic() + HANGS_S
+    before = entered(run.report())
+    while entered(run.report()) <= before:
+        check(time.monotonic() < end, "nothing is recorded")
+        time.sleep(0.01)
+
+
 @case
 def from_outside():
     process, run = start([subject("e2e_pause"), "forever"], True, env={"BATTPROF": "paused"})
@@ -175,12 +188,12 @@ def from_outside():
         done = command(word, pid)
         equal("status of %s %s" % (word, done.stderr), done.returncode, 0)
         check(state in done.stdout, done.stdout)
+        if word == "start":
+            wait_for_calls(run)
     equal("mark", command("mark", pid, "here\nand there").returncode, 0)
-    before = calls(run.report(), "work_busy") + in_flight(run.report(), "work_busy")
-    check(before > 0, "nothing was recorded")
+    before = entered(run.report())
     time.sleep(0.2)
-    equal("calls in the pause", calls(run.report(), "work_busy") +
-          in_flight(run.report(), "work_busy"), before)
+    equal("calls in the pause", entered(run.report()), before)
     process.kill()
     finish(process, run)
     report = whole(run.report())
