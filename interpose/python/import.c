@@ -17,6 +17,9 @@
 #include "interpose/python/code.h"
 #include "interpose/python/layout.h"
 
+/* The newest minor version in which an import is announced before its frame begins. In 3.15 it is
+ * _find_and_load itself that announces it: imports are known by samples alone. */
+#define NEWEST_ANNOUNCED 14
 #define PATIENCE 256 /* frames of audit hooks of the program's own that may come before */
 
 typedef void *(*evaluate_38)(void *frame, int thrown);
@@ -68,7 +71,7 @@ static void *evaluate(void *tstate, void *frame, int thrown) {
 static int find_layout(void) {
     const struct bp_layout *layout =
         bp_py_odd_build() ? NULL : bp_layout_find(bp_py.Py_GetVersion());
-    if (!layout)
+    if (!layout || layout->minor > NEWEST_ANNOUNCED)
         return -1;
     state.code = layout->code;
     state.tags = layout->tags;
