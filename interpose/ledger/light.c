@@ -130,7 +130,8 @@ static int may_count(const struct bp_thread *thread, const struct bp_edge *edge)
            node->parent == ((const struct bp_node *)edge->parent)->index && !bp_pause_is_on();
 }
 
-/* By the calls since the last judgement. */
+/* By the calls since the last judgement, with signals blocked: a handler may judge the same edge.
+ */
 static void judge(struct bp_thread *thread, struct bp_edge *edge) {
     const struct bp_node *node = (const struct bp_node *)edge->node;
     uint64_t calls = count_from(node, 0), time = node->total + node->inner;
@@ -153,9 +154,11 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
 
 void bp_light_opened(struct bp_thread *thread, struct bp_edge *edge, struct bp_entry *entry) {
     int32_t left = __atomic_load_n(&edge->left, __ATOMIC_RELAXED);
-    if (left == INT32_MIN || (left > 0 && (!edge->entry || edge->turned)))
+    if (left == INT32_MIN || (left > 0 && (!edge->entry || edge->turned))) {
+        uint64_t mask = bp_signals_block();
         judge(thread, edge);
-    else if (left == 0 && edge->entry)
+        bp_signals_restore(mask);
+    } else if (left == 0 && edge->entry)
         entry->source = (uint64_t)edge;
 }
 

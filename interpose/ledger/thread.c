@@ -94,8 +94,23 @@ static struct bp_entry *entry_take(struct bp_thread *thread) {
     return entry;
 }
 
+/* The third of the free list; NULL if there are fewer. */
+static struct bp_entry *third_free(const struct bp_thread *thread, struct bp_entry **second) {
+    const struct bp_entry *first = (const struct bp_entry *)thread->free;
+    *second = first ? (struct bp_entry *)first->child : NULL;
+    return *second ? (struct bp_entry *)(*second)->child : NULL;
+}
+
+/* An entry that does not come back. A handler may run this within a stub that has read the head of
+ * the free list and what follows it, and goes on with both: so it is the one behind these. Such a
+ * stub loses the entries that were made meanwhile. */
 struct bp_entry *bp_thread_take(struct bp_thread *thread) {
-    return entry_take(thread);
+    struct bp_entry *before, *taken = third_free(thread, &before);
+    if (!taken && entries_grow(thread))
+        taken = third_free(thread, &before);
+    if (taken)
+        before->child = taken->child;
+    return taken;
 }
 
 static void count_returned(struct bp_node *node, uint64_t duration) {
