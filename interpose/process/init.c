@@ -212,7 +212,7 @@ static void start(char **environment, char **given) {
         return;
     }
     if (config.speaks && bp_variables_unknown())
-        bp_log("%s is none of battprof's variables", bp_variables_unknown());
+        bp_log("battprof has no variable %s", bp_variables_unknown());
     if (state.late)
         bp_process.writer.header->flags |= BP_LATE;
     bp_process_join_tree(&config);

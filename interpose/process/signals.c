@@ -48,7 +48,7 @@ static int is_ours(int number) {
 }
 
 static void give_up(void) {
-    bp_sampler_stop("the program uses the signal of sampling itself");
+    bp_sampler_stop("the program itself uses the signal of sampling");
 }
 
 static int wrap_sigaction(int number, const struct sigaction *action, struct sigaction *old) {

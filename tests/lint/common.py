@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the lint tests share: the source tree and how they end."""
+import glob
 import os
 import re
 import sys
@@ -17,6 +18,20 @@ def sources(root, suffixes, folders=FOLDERS):
             found += [os.path.relpath(os.path.join(directory, file), root)
                       for file in files if file.endswith(tuple(suffixes))]
     return sorted(found)
+
+
+def markdown(root):
+    """The pages, relative to the root, sorted."""
+    found = glob.glob(os.path.join(root, "*.md"))
+    for folder in FOLDERS + ("docs", "packaging"):
+        found += glob.glob(os.path.join(root, folder, "**", "*.md"), recursive=True)
+    return sorted(os.path.relpath(page, root) for page in found)
+
+
+def manual(root):
+    """Names of the man pages, sorted."""
+    return sorted(os.path.basename(page)
+                  for page in glob.glob(os.path.join(root, "docs", "man", "*.[1-8]")))
 
 
 def read(root, path):

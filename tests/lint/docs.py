@@ -44,10 +44,9 @@ def check_index(root, folder):
 
 def main():
     root = sys.argv[1]
-    names = [os.path.relpath(page, root) for pattern in ("*.md", "docs/*.md", "docs/internals/*.md")
-             for page in glob.glob(os.path.join(root, pattern))]
+    names = common.markdown(root)
     problems = check_index(root, "docs") + check_index(root, "docs/internals")
-    for name in sorted(names):
+    for name in names:
         text = common.read(root, name)
         problems += check_lines(name, text) + check_links(root, name, text)
     common.finish(problems, len(names), "pages")

@@ -206,7 +206,7 @@ static char *explain_last(const struct attempt *attempt) {
     const char *file = unreadable(&attempt->objects);
     if (!attempt->last)
         return bp_copy_text("all of its threads are in calls that would notice a stop");
-    return bp_make_text("no thread came to a place where it can load a library; %s%s%s",
+    return bp_make_text("no thread reached a place where it can load a library; %s%s%s",
                         attempt->last, file ? "; a file of its code cannot be read: " : "",
                         file ? file : "");
 }
@@ -222,8 +222,8 @@ static int explain(const struct attempt *attempt, struct bp_error *error) {
         return bp_error_set(error, BP_FAILED, "process %d has ended", pid);
     case BP_LOAN_UNFINISHED:
         return bp_error_set(error, BP_FAILED,
-                            "process %d takes long to load the library; it is left to it, and may "
-                            "yet be recorded: battprof top %d",
+                            "process %d is taking long to load the library, and may still be "
+                            "recorded: battprof top %d",
                             pid, pid);
     default:
         if (attempt->loan.error)
@@ -253,10 +253,10 @@ static int wait_for_profile(const struct attempt *attempt, struct bp_error *erro
     pid_t pid = attempt->objects.pid;
     if (has_profile(attempt, START_NS))
         return 0;
-    return bp_error_set(error, BP_FAILED,
-                        "process %d has the library but writes no profile: has it ended, or may "
-                        "it not write to %s?",
-                        (int)pid, attempt->request->directory);
+    return bp_error_set(
+        error, BP_FAILED,
+        "process %d has the library but writes no profile: it has ended, or cannot write to %s",
+        (int)pid, attempt->request->directory);
 }
 
 static int attach(struct attempt *attempt, struct bp_error *error) {

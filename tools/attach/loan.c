@@ -100,12 +100,12 @@ static const char *look_at(struct borrowed *borrowed) {
     const struct bp_loan *loan = borrowed->loan;
     pid_t tid = borrowed->trace.tid;
     if (borrowed->trace.signal)
-        return "a signal was coming";
+        return "a signal was arriving";
     if (bp_registers_get(tid, &borrowed->registers) ||
         ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(borrowed->mask), &borrowed->mask))
         return "its registers cannot be read";
     if (is_on_loan(loan, borrowed->registers.rip))
-        return "it is on its way back from a command that was killed";
+        return "it is still returning from an attach that was killed";
     if (bp_registers_mend(&borrowed->registers) && bp_registers_set(tid, &borrowed->registers))
         return "its registers cannot be set";
     if (is_critical(loan->objects->pid, tid))

@@ -33,14 +33,14 @@ char *bp_refusal_of_process(pid_t pid) {
     if (pid == getpid())
         return bp_make_text("that is this command itself");
     if (bp_trace_status(pid, "VmSize:") < 0 && bp_trace_status(pid, "Threads:") > 0)
-        return bp_make_text("it has no memory of its own: a thread of the kernel, or it has ended");
+        return bp_make_text("it is a thread of the kernel, or it has ended");
     return check_rights(pid);
 }
 
 char *bp_refusal_of_ptrace(pid_t pid) {
     if (bp_trace_status(pid, "Seccomp:") > 0)
-        return bp_make_text("a seccomp filter says which system calls it may make, and may end it "
-                            "for ours; it is left alone. Start it with: battprof run");
+        return bp_make_text("a seccomp filter restricts its system calls, and might end it for "
+                            "ours; it is left alone. Start it with: battprof run");
     return NULL;
 }
 
@@ -70,8 +70,8 @@ static char *check_root(pid_t pid, const char *library) {
                 here.st_dev == there.st_dev && here.st_ino == there.st_ino;
     free(path);
     return same ? NULL
-                : bp_make_text("%s is not there for it: it runs in another container or root; run "
-                               "battprof in there",
+                : bp_make_text("%s does not exist for it: it runs in another container or chroot; "
+                               "run battprof inside that",
                                library);
 }
 

@@ -93,7 +93,7 @@ static const char *look(const struct bp_objects *objects, struct remote *remote)
     uint64_t thread = read_word(pid, interpreter + read_word(pid, runtime + MAIN_THREAD));
     if (!interpreter || !thread ||
         !copy(pid, interpreter + support.enabled, &enabled, sizeof(enabled), false) || !enabled)
-        return "its Python was told not to allow it (PYTHON_DISABLE_REMOTE_DEBUG)";
+        return "its Python was started with PYTHON_DISABLE_REMOTE_DEBUG, which forbids it";
     *remote = (struct remote){.pid = pid,
                               .breaker = thread + support.eval_breaker,
                               .pending = thread + support.requests + support.pending,

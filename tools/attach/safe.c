@@ -228,7 +228,7 @@ const char *bp_safe_refusal(const struct bp_safe_calls *calls, const struct bp_o
     if (!frames->whole)
         return "its stack cannot be followed to the end";
     if (!beginning)
-        return "its stack has no beginning that battprof knows";
+        return "its stack begins in a way that battprof does not know";
     uint32_t end = frames->count - beginning;
     for (uint32_t i = 0; i < end && !refusal; i++)
         refusal = is_library(&frames->rows[i])

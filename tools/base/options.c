@@ -38,9 +38,8 @@ static int unknown(struct parse *parse, const char *name) {
     if (nearest.best)
         return bp_error_set(parse->error, BP_USAGE, "%s: no option --%s; did you mean --%s?",
                             command->name, name, nearest.best);
-    return bp_error_set(parse->error, BP_USAGE,
-                        "%s: no option --%s; those that there are:\n%s %s --help", command->name,
-                        name, bp_invoked(), command->name);
+    return bp_error_set(parse->error, BP_USAGE, "%s: no option --%s; to list all:\n%s %s --help",
+                        command->name, name, bp_invoked(), command->name);
 }
 
 /* Whether the next word is the argument of an option that needs none. */
@@ -93,7 +92,7 @@ static int parse_short(struct parse *parse, const char *text) {
         const struct bp_option *option = find_letter(parse->command, *text);
         if (!option)
             return bp_error_set(parse->error, BP_USAGE,
-                                "%s: no option -%c; those that there are:\n%s %s --help",
+                                "%s: no option -%c; to list all:\n%s %s --help",
                                 parse->command->name, *text, bp_invoked(), parse->command->name);
         if (!option->argument) {
             if (store(parse, option, NULL))

@@ -38,14 +38,14 @@ struct settings {
 
 static const struct bp_option options[] = {
     {"output", 'o', "DIR",
-     "write the profile to DIR (default battprof.PID, a new one); one that is there is kept as "
+     "write the profile to DIR (default battprof.PID, a new one); an existing one is kept as "
      "DIR.old",
      bp_option_text, SETTING(run.output)},
     {"for", 0, "TIME", "record for TIME (30s, 5m) or until the process ends, then stop and report",
      bp_option_time, SETTING(for_s)},
     {"children", 0, NULL,
-     "also the processes that it has started, and theirs; those that it starts from now on are "
-     "recorded in any case",
+     "also attach to the processes that it has started, and to theirs; those that it starts from "
+     "now on are recorded in any case",
      bp_option_flag, SETTING(children)},
     {"dsl", 0, "PATTERN",
      "what is yours, as with run: a Python module, a file, a library, or functions of one; may be "
@@ -68,8 +68,7 @@ static const struct bp_option options[] = {
      bp_option_number, SETTING(run.rate)},
     {"no-sampling", 0, NULL, "turn sampling off; only intercepted functions are reported",
      bp_option_flag, SETTING(run.no_sampling)},
-    {"exact", 0, NULL,
-     "time every call, also of functions that are shorter than it takes to time them",
+    {"exact", 0, NULL, "time every call, even of functions that take less time than timing them",
      bp_option_flag, SETTING(run.exact)},
     {"brief", 0, NULL, "the report in 20 lines at most", bp_option_flag, SETTING(run.brief)},
     {"quiet", 'q', NULL, "print nothing but errors", bp_option_flag, SETTING(run.quiet)},
@@ -79,11 +78,11 @@ const struct bp_command bp_command_attach = {
     .name = "attach",
     .summary = "record a process that is already running",
     .usage = "[options] PID",
-    .about = "Has the process load libbattprof.so: its own Python does so, from 3.14 on, or one of "
-             "its threads is borrowed by ptrace for some milliseconds, and the others run on. The "
-             "process is recorded until it ends; what it did before is not in the report. If it "
-             "cannot be attached to, the command says why and what would allow it, and the process "
-             "goes on as it was.",
+    .about =
+        "Makes the process load libbattprof.so: Python 3.14 or later does so itself; else ptrace "
+        "borrows one of its threads for some milliseconds, and the others run on. The process is "
+        "recorded until it ends; what it did before is not in the report. If it cannot be attached "
+        "to, the command says why and what would allow it, and the process goes on as it was.",
     .next = "Examples:\n"
             "  battprof attach 1234\n"
             "  battprof attach --for 30s --dsl solvers 1234\n"

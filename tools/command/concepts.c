@@ -34,8 +34,8 @@ static const struct {
                 "only while no thread is busy."},
     {"overhead", "What battprof itself cost. It is measured, shown on its own line, and taken out "
                  "of all other figures."},
-    {"task", "A call that is recorded singly, told apart by an argument: --task 'batt(1)'. The "
-             "report has its distribution, and what is unusual about the slow ones."},
+    {"task", "A call that is recorded by itself and identified by an argument: --task 'batt(1)'. "
+             "The report shows how long tasks take, and what is unusual about the slow ones."},
     {"unknown", "What could not be measured. It is never shown as 0."},
 };
 

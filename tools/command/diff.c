@@ -42,8 +42,8 @@ static const struct bp_option options[] = {
     {"rules", 0, "FILE", "categories and groups from FILE", bp_option_text,
      offsetof(struct bp_diff_settings, rules)},
     {"same-speed", 0, NULL,
-     "the machine was equally fast: what all functions changed by is the program's", bp_option_flag,
-     offsetof(struct bp_diff_settings, same_speed)},
+     "assume that the machine was equally fast: a change that all functions share is the program's",
+     bp_option_flag, offsetof(struct bp_diff_settings, same_speed)},
     {"top", 'n', "N", "show N differences", bp_option_number,
      offsetof(struct bp_diff_settings, top)},
 };
@@ -94,8 +94,8 @@ static int judge(const struct bp_diff *diff, double limit, struct bp_error *erro
                             part < 0.5 ? "is" : "takes", bp_diff_factor(1 + part, false, size),
                             100 * limit);
     if (measured > limit)
-        bp_note("NEW is %.3g %% slower as measured, but runs like these may be as much apart by "
-                "chance: --fail-over cannot see %.3g %%",
+        bp_note("NEW is %.3g %% slower as measured, but runs like these may differ as much by "
+                "chance: --fail-over cannot detect %.3g %%",
                 100 * measured, 100 * limit);
     else if (measured + even > limit)
         bp_note("NEW is %.3g %% slower as measured, but most of it is spread evenly over all "

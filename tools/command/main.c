@@ -72,7 +72,7 @@ static const struct bp_command *find(const char *name, struct bp_error *error) {
     if (nearest.best && name[0] != '-')
         bp_error_set(error, BP_USAGE, "no %s '%s'; did you mean '%s'?", kind, name, nearest.best);
     else
-        bp_error_set(error, BP_USAGE, "no %s '%s'; what there is:\n%s help", kind, name,
+        bp_error_set(error, BP_USAGE, "no %s '%s'; to list all:\n%s help", kind, name,
                      bp_invoked());
     return NULL;
 }

@@ -7,7 +7,7 @@
 
 const struct bp_command bp_command_mark = {
     .name = "mark",
-    .summary = "note an instant of a run, with a text",
+    .summary = "mark an instant of a run with a text",
     .usage = "TARGET TEXT",
     .about =
         "Adds a mark with TEXT and the current time to the profile of a running program: reports "

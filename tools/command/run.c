@@ -66,14 +66,14 @@ static int check_rules(struct run *run, struct bp_error *error) {
         return 0;
     struct bp_rules *rules = bp_rules_new(run->settings.rules, &trouble);
     if (rules && bp_run_environment_add_dsl(&run->environment, bp_rules_dsl(rules)))
-        bp_error_set(&trouble, BP_FAILED, "%s: no room for its dsl beside that of the command line",
+        bp_error_set(&trouble, BP_FAILED,
+                     "%s: its dsl patterns and those of the command line are too long together",
                      run->settings.rules);
     if (rules)
         run->rules = bp_rules_print(rules);
     if (rules && bp_run_environment_add_tasks(&run->environment, bp_rules_tasks(rules)))
         bp_error_set(&trouble, BP_FAILED,
-                     "%s: no room for its tasks beside those of the command "
-                     "line",
+                     "%s: its tasks and those of the command line are too long together",
                      run->settings.rules);
     bp_rules_free(rules);
     if (!bp_error_is_set(&trouble))

@@ -10,8 +10,7 @@
 
 static const struct bp_option options[] = {
     {"output", 'o', "DIR",
-     "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); one that is there is kept as "
-     "DIR.old",
+     "write the profile to DIR (default " BP_DEFAULT_OUTPUT "); an existing one is kept as DIR.old",
      bp_option_text, SETTING(output)},
     {"dsl", 0, "PATTERN",
      "what is yours: measure every call of these functions and count them as DSL. A Python module "
@@ -55,15 +54,15 @@ static const struct bp_option options[] = {
      bp_option_list, SETTING(generators)},
     {"progress", 0, NULL, "print a line for every task that ends", bp_option_flag,
      SETTING(progress)},
-    {"brief", 0, NULL, "end with where the wall went and what to change first, in 20 lines at most",
+    {"brief", 0, NULL,
+     "end with a report of 20 lines at most: where the wall went and what to change first",
      bp_option_flag, SETTING(brief)},
     {"html", 0, "FILE", "also write the report as an HTML page", bp_option_text, SETTING(html)},
     {"rate", 0, "N", "sample each thread N times per second of its CPU time (default 200)",
      bp_option_number, SETTING(rate)},
     {"no-sampling", 0, NULL, "turn sampling off; only intercepted functions are reported",
      bp_option_flag, SETTING(no_sampling)},
-    {"exact", 0, NULL,
-     "time every call, also of functions that are shorter than it takes to time them",
+    {"exact", 0, NULL, "time every call, even of functions that take less time than timing them",
      bp_option_flag, SETTING(exact)},
     {"device", 0, "DEVICE",
      "give the target a simulated GPU: sim:t4, sim:p100 or sim:l4; the program must use a dynamic "

@@ -8,7 +8,7 @@
 #include "tools/live/find.h"
 
 static const struct bp_option options[] = {
-    {"no-stop", 0, NULL, "stop no thread: open calls alone, from the profile", bp_option_flag,
+    {"no-stop", 0, NULL, "stop no thread; show only the open calls in the profile", bp_option_flag,
      offsetof(struct bp_stacks_settings, no_stop)},
 };
 

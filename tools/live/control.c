@@ -220,7 +220,7 @@ static uint32_t report_silent(const struct targets *targets, bool paused, FILE *
         fprintf(out,
                 idle ? "process %d (%s) is waiting: it is %s as soon as it runs\n"
                      : "process %d (%s) has not answered: it is %s as soon as one of its threads "
-                       "takes a tick; without sampling there is none\n",
+                       "is sampled, so never where sampling is off\n",
                 (int)target->header->pid, program_of(target->header),
                 paused ? "paused" : "recorded");
     }
@@ -341,7 +341,7 @@ int bp_control_mark(const char *word, const char *text, FILE *out, struct bp_err
         free(own.path);
     }
     if (reason)
-        bp_error_set(error, BP_FAILED, "%s: no run that goes on: %s", path, strerror(-reason));
+        bp_error_set(error, BP_FAILED, "%s: no run is going on: %s", path, strerror(-reason));
     else
         result = put(&root, pid, text, error);
     if (result == 0)

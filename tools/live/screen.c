@@ -179,13 +179,10 @@ static void print_devices(const struct bp_page *page, const struct bp_look *look
 }
 
 static void print_help(const struct bp_page *page) {
-    fputs("\n"
-          "  f  functions          s  sort by self time, calls, or self time since the start\n"
-          "  t  threads            space  freeze the screen, and go on\n"
-          "  p  processes          q  quit\n"
-          "  h  this text\n\n"
-          "  Times are as recorded: the profiler's own part, which a report takes out, is in\n"
-          "  them. The target does not notice that it is looked at.\n",
+    fputs("\n  f  functions          s  sort by self time, calls, or self time since the start\n  "
+          "t  threads            space  freeze the screen, and go on\n  p  processes          q  "
+          "quit\n  h  this text\n\n  Times are as recorded: they include the overhead, which a "
+          "report subtracts. The\n  target does not notice that it is watched.\n",
           page->out);
 }
 

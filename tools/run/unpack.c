@@ -50,7 +50,8 @@ static int enter(struct way *way, const char *name, struct bp_error *error) {
     way->made[way->depth] = made;
     way->fd[++way->depth] = fd;
     if (fstat(fd, &status) || status.st_uid != geteuid() || (status.st_mode & 07777) != 0700)
-        return bp_error_set(error, BP_FAILED, "%s is not yours alone (owner, mode 0700)", name);
+        return bp_error_set(error, BP_FAILED, "%s does not belong to you alone (owner, mode 0700)",
+                            name);
     return 0;
 }
 

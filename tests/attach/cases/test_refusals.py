@@ -109,7 +109,7 @@ class Refusals(unittest.TestCase):
             os.makedirs(root + os.path.dirname(path), exist_ok=True)
             shutil.copy(path, root + path)
         process = self.start(STILL, preexec_fn=lambda: os.chroot(root))
-        self.check_refused(process, "is not there for it: it runs in another container or root")
+        self.check_refused(process, "does not exist for it: it runs in another container or chroot")
 
     def test_gone(self):
         process = subprocess.Popen(["true"])

@@ -21,8 +21,8 @@ times, killed, refused = [], 0, 0
 # Their threads are within malloc or a handler nearly always: where none is elsewhere in time, the
 # command says so, and the target must be as it was. That may not be the rule.
 BUSY = ("malloc", "mallocs", "crunch", "signals", "altstack", "dlopen", "dlopens")
-NOWHERE = "no thread came to a place where it can load a library"
-LATE = "takes long to load the library"  # among 64 threads that want two CPUs
+NOWHERE = "no thread reached a place where it can load a library"
+LATE = "is taking long to load the library"  # among 64 threads that want two CPUs
 
 
 def kill_in_the_middle(target):

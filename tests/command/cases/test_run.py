@@ -55,7 +55,7 @@ class Run(CommandTest):
         self.environment["LD_PRELOAD"] = LIB
         process = subprocess.run(["sh", "-c", "/bin/true; exit 0"], env=self.environment, text=True,
                                  cwd=self.directory, stderr=subprocess.PIPE, check=True)
-        self.assertEqual(process.stderr.count("BATTPROF_SAMPEL is none of battprof's variables"), 1,
+        self.assertEqual(process.stderr.count("battprof has no variable BATTPROF_SAMPEL"), 1,
                          process.stderr)
         self.assertEqual(process.stderr.count("variables"), 1, process.stderr)
 

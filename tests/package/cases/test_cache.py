@@ -129,7 +129,7 @@ def open_to_others():
     def plant(path, _):
         os.mkdir(path)
         os.chmod(path, 0o777)
-    planted(plant, "not yours alone")
+    planted(plant, "does not belong to you alone")
 
 
 @case
@@ -140,7 +140,7 @@ def of_another_user():
     def plant(path, _):
         os.mkdir(path, 0o700)
         os.chown(path, 65534, 65534)
-    planted(plant, "not yours alone")
+    planted(plant, "does not belong to you alone")
 
 
 @case

@@ -86,7 +86,7 @@ static void advise(struct bp_analysis *analysis, const struct call *calls, uint3
     if (!again)
         return;
     struct bp_text why = {0};
-    bp_text_add(&why, "keep what was generated for an input; %s, for one, was generated again",
+    bp_text_add(&why, "keep what was generated for an input; %s, for example, was generated again",
                 again);
     if (function->calls > count)
         bp_text_add(&why, "; %s more %s within others or not comparable",

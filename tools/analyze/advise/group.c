@@ -86,9 +86,8 @@ void bp_advise_logging(struct bp_analysis *analysis) {
         : group->calls    ? bp_make_text("logging: %s calls, most of them from %s",
                                          BP_COUNT(group->calls), caller)
                           : bp_make_text("logging: most of it called from %s", caller),
-        bp_make_text("raise the level, or ask whether it is enabled before the message is made%s",
-                     model->split.leads ? ""
-                                        : "; inside a DSL function it is paid for every call"));
+        bp_make_text("raise the level, or build the message only if the level is enabled%s",
+                     model->split.leads ? "" : "; inside a DSL function every call pays for it"));
 }
 
 static double overhead_of(const struct bp_function *function) {

@@ -39,7 +39,7 @@ char *bp_advise_fewer_hooks(const struct bp_model *model) {
     const struct bp_function *function = next_by_time(model, NULL);
     for (int i = 0; i < MOST_NAMES && function; i++) {
         bp_text_add(&text, "%s--hook '%s:%s'",
-                    i ? " " : "to hook what has most time alone costs less: ", function->library,
+                    i ? " " : "hooking only what has most time costs less: ", function->library,
                     function->name);
         function = next_by_time(model, function);
     }

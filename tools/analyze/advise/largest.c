@@ -30,12 +30,12 @@
  * enough objects were made. */
 static const char *collection_cause(const struct bp_function *function) {
     if (strcmp(function->name, "gc_collect") == 0 || strcmp(function->module, "gc") == 0)
-        return "the program asks for most of it, by gc.collect(): do it less often";
+        return "most of it is asked for by gc.collect(): call that less often";
     if (strstr(function->name, "CollectNoFail") || strcmp(function->name, "PyGC_Collect") == 0)
-        return "most of it is when Python ends: os._exit() after the last output spares that, "
-               "fewer objects that are alive at the end shorten it";
-    return "call gc.freeze() when all is loaded, gc.disable() or a higher gc.set_threshold() "
-           "while many objects are made; or make fewer containers";
+        return "most of it happens when Python ends: os._exit() after the last output avoids it, "
+               "and fewer live objects at the end shorten it";
+    return "call gc.freeze() once everything is loaded, and gc.disable() or a higher "
+           "gc.set_threshold() while many objects are made; or make fewer containers";
 }
 
 void bp_advise_collection(struct bp_analysis *analysis) {
@@ -115,7 +115,7 @@ static void add_verdict(struct bp_text *text, const struct bp_model *model, uint
     if (!found)
         bp_text_add(text, ": --tree shows where it is called from");
     else if (found->verdict == BP_LINE)
-        bp_text_add(text, "; for a GPU not as a whole (--by candidate)");
+        bp_text_add(text, "; not for a GPU as a whole (--by candidate)");
     else if (found->verdict == BP_KEEP)
         bp_text_add(text, "; a GPU would not help (--by candidate)");
     else if (found->verdict == BP_MOVE)
@@ -162,7 +162,7 @@ static bool advise_line(struct bp_analysis *analysis, const struct bp_part *part
         bp_make_text("%s:%u takes %s of the wall, %s of %s", bp_base_name(main.spot->file),
                      main.spot->line, BP_SHARE(main.wall_s, model->wall.total_s),
                      BP_SHARE(main.wall_s, main.whole_s), bp_advise_name(model, part->function)),
-        bp_make_text("all of it where the line can go, or runs less often%s",
+        bp_make_text("all of it if the line can go, a part if it runs less often%s",
                      bp_model_used_cuda(model)
                          ? "; the rest of the function takes little, so a GPU would have to take "
                            "over this line, not the function"

@@ -45,7 +45,7 @@ static char *progress_text(const struct bp_model *model, bool killed) {
     uint64_t ended = summary->ended + summary->folded;
     char count[32];
     bp_page_count(ended, count);
-    const char *words = killed ? "the work it had left is not in this profile"
+    const char *words = killed ? "the work that was left is not in this profile"
                                : "whether it did all its work is unknown";
     if (longest)
         return bp_make_text("%s: %s task%s ended, %u %s still running, %s for %s", words, count,
@@ -88,9 +88,8 @@ static void warn_overhead(struct bp_analysis *analysis) {
         return;
     char *cause = cause_of_overhead(model);
     bp_advise_warning(
-        analysis, bp_make_text("the profiler took %.0f %% of the time", 100 * part),
-        bp_make_text("its cost is subtracted, but caches and timing have changed with it; %s",
-                     cause));
+        analysis, bp_make_text("overhead is %.0f %% of the time", 100 * part),
+        bp_make_text("it is subtracted, but it also changes caches and timing; %s", cause));
     analysis->advice[analysis->advice_count - 1].first = true;
     free(cause);
 }
@@ -172,8 +171,8 @@ static void warn_starved(struct bp_analysis *analysis) {
         analysis,
         bp_make_text("threads had no CPU for %s of the %s in which they could have run",
                      BP_SENTENCE_TIME(starved_s), BP_SENTENCE_TIME(could_run_s)),
-        bp_make_text("%s: times are longer than the work; the column CPU is the work, "
-                     "as far as it is known",
+        bp_make_text("%s: times include the wait for a CPU; the column CPU is the work alone, "
+                     "where it is known",
                      why));
     analysis->advice[analysis->advice_count - 1].first = true;
     free(why);
@@ -199,8 +198,8 @@ static void warn_off_cpu(struct bp_analysis *analysis) {
     bp_advise_warning(
         analysis,
         bp_make_text("%s of the waiting may be time without a CPU", BP_SENTENCE_TIME(off_s)),
-        bp_make_text("of a thread that has not ended it is unknown whether it was "
-                     "blocked, or other programs had the CPU"));
+        bp_make_text("whether a thread that has not ended was blocked, or other programs had its "
+                     "CPU, is unknown"));
 }
 
 void bp_advise_measurement(struct bp_analysis *analysis) {

@@ -257,17 +257,18 @@ static void advise_imports(struct bp_analysis *analysis, const struct bp_group *
         bp_make_text("import where it is needed%s%s",
                      pooled ? ""
                             : ", or keep the process for more tasks: it is paid once per process",
-                     sum > 0 ? "" : "; Python's own start is in it"));
+                     sum > 0 ? "" : "; this includes Python's own start"));
 }
 
 /* From dlopen alone it is unknown which calls load something for the first time. */
 static void advise_loading(struct bp_analysis *analysis, const struct bp_group *group) {
     const struct bp_model *model = analysis->model;
-    bp_advise_by_group(analysis, group, group->wall_s,
-                       bp_make_text("loading libraries with dlopen, in %u process%s",
-                                    model->pid_count, model->pid_count == 1 ? "" : "es"),
-                       bp_make_text("open a library once and keep it open: what dlclose unloads "
-                                    "the next dlopen has to load again"));
+    bp_advise_by_group(
+        analysis, group, group->wall_s,
+        bp_make_text("loading libraries with dlopen, in %u process%s", model->pid_count,
+                     model->pid_count == 1 ? "" : "es"),
+        bp_make_text(
+            "open a library once and keep it open: after dlclose the next dlopen loads it again"));
 }
 
 void bp_advise_process_start(struct bp_analysis *analysis) {

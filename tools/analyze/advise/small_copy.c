@@ -86,7 +86,7 @@ static char *small_reason(const struct bp_copies *copies, double call, double la
     bool known = BP_SENTENCE_TIME(call)[0] != '0';
     bool unknown = !known && copies->model->cuda.devices[copies->transfer->device].kernels_unknown;
     struct bp_text text = {0};
-    bp_text_add(&text, "beside its bytes (%s) each takes its call",
+    bp_text_add(&text, "beyond its bytes (%s) each costs its call",
                 BP_SENTENCE_TIME(each_s - latency_s));
     if (known)
         bp_text_add(&text, " (%s)", BP_SENTENCE_TIME(call));
@@ -135,7 +135,7 @@ void bp_copies_small_calls(const struct bp_copies *copies) {
                                   bp_direction_words[transfer->direction],
                                   BP_BYTES((double)transfer->small_bytes / count),
                                   bp_sentence_time(wall_s, times[0])),
-                     bp_make_text("each takes its call, %s with what it waited for: gather them "
+                     bp_make_text("each call takes %s, including what it waited for: gather them "
                                   "and copy once; the saving is unknown without device records",
                                   bp_sentence_time(transfer->small_s / count, times[1])));
 }

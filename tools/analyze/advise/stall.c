@@ -34,7 +34,7 @@ void bp_copies_stalled(const struct bp_copies *copies) {
                      BP_COUNT(transfer->count), down ? "download" : "upload",
                      transfer->count == 1 ? "" : "s", down ? "to" : "from",
                      BP_SENTENCE_TIME(transfer->call_s)),
-        bp_make_text("a stall: kernels ran for %s of it and none for %s, the bytes took %s; with "
+        bp_make_text("a stall: kernels ran for %s of it, none ran for %s, the bytes took %s; with "
                      "pinned memory (pin_memory, cudaHostAlloc) the call returns at once: %s",
                      BP_SENTENCE_TIME(transfer->call_wait_s), BP_SENTENCE_TIME(own_s),
                      BP_SENTENCE_TIME(transfer->device_s),

@@ -171,7 +171,7 @@ static void explain(struct bp_analysis *analysis, const struct search *search) {
     else if (search->found == SAMPLED)
         bp_analysis_note(analysis,
                          "--dsl '%s%s%s': calls within %s cannot be intercepted (static, hidden or "
-                         "-Bsymbolic functions): their time is sampled, and DSL all the same",
+                         "-Bsymbolic functions): their time is sampled and still counts as DSL",
                          pattern->where, colon, pattern->what, search->where);
 }
 

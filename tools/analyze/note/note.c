@@ -66,8 +66,8 @@ static void note_empty(struct bp_analysis *analysis) {
     }
     if (model->coverage_count) {
         bp_analysis_note(analysis,
-                         "%s is hooked, but none of its functions was called through a slot "
-                         "(static linking, -Bsymbolic or hidden symbols hide calls)",
+                         "%s is hooked, but no call of its functions could be intercepted (static "
+                         "linking, -Bsymbolic and hidden symbols hide calls)",
                          model->coverage[0].library);
         return;
     }
@@ -75,12 +75,13 @@ static void note_empty(struct bp_analysis *analysis) {
     char *libraries = list_libraries(model->processes[0].profile);
     if (model->split.leads)
         bp_analysis_note(analysis,
-                         "no function of the program was intercepted; loaded were %s; --dsl says "
-                         "what is yours",
+                         "no function of the program was intercepted; name yours with --dsl; these "
+                         "were loaded: %s",
                          libraries);
     else
         bp_analysis_note(
-            analysis, "no library matching %s was loaded; loaded were %s; --dsl says what is yours",
+            analysis,
+            "no library matching %s was loaded; name yours with --dsl; these were loaded: %s",
             hooks[0] ? hooks : "libdsl*", libraries);
     free(libraries);
 }
@@ -123,13 +124,13 @@ static void note_folded(struct bp_analysis *analysis) {
     }
     if (nodes)
         bp_analysis_note(analysis,
-                         "%s contexts were folded: a thread reached its limit of nodes, calls "
-                         "below (folded) have lost their callers",
+                         "%s contexts were folded: a thread reached its limit of contexts, and the "
+                         "callers of calls below (folded) are unknown",
                          BP_COUNT(nodes));
     if (threads)
-        bp_analysis_note(analysis,
-                         "%s short threads share the records of threads that ended before",
-                         BP_COUNT(threads));
+        bp_analysis_note(
+            analysis, "%s short threads are recorded together with threads that ended before them",
+            BP_COUNT(threads));
 }
 
 static const char *task_rules(const struct bp_profile *profile) {
@@ -159,8 +160,8 @@ static void note_tasks(struct bp_analysis *analysis) {
     }
     if (*rules)
         bp_analysis_note(analysis,
-                         "no task was seen (%s): native functions are seen where a library exports "
-                         "them, not where a program calls its own; names are globs",
+                         "no task was seen (%s): calls of native functions are seen where a "
+                         "library exports them, not where a program calls its own; names are globs",
                          rules);
 }
 
@@ -244,13 +245,13 @@ static void note_missing(struct bp_analysis *analysis, int pid,
     if (collector->dropped)
         bp_analysis_note(analysis,
                          "process %d: %llu device records were dropped by CUPTI or had no times, "
-                         "%llu came: copies and kernels are missing, and the wait for them counts "
-                         "as time of the CUDA calls themselves",
+                         "%llu arrived: copies and kernels are missing, and waiting for them "
+                         "counts as time of the CUDA calls themselves",
                          pid, (unsigned long long)collector->dropped,
                          (unsigned long long)collector->records);
     if (collector->late)
         bp_analysis_note(analysis,
-                         "process %d: %llu of %llu device records came too late: the wait for "
+                         "process %d: %llu of %llu device records arrived too late: waiting for "
                          "their work counts as time of the CUDA calls themselves",
                          pid, (unsigned long long)collector->late,
                          (unsigned long long)collector->records);
@@ -327,15 +328,15 @@ static void note_contents(struct bp_analysis *analysis) {
             bp_transfer_add(&sums[model->cuda.transfers[i].direction], &model->cuda.transfers[i]);
     if (!bp_model_is_hashed(model) || sums[BP_H2D].count + sums[BP_D2H].count == 0)
         return;
-    bp_analysis_note(analysis,
-                     "contents were compared (--check-transfers): of %s copies to the device %s "
-                     "were repeated, %s took back what came from it; of %s from the device %s came "
-                     "back unchanged",
-                     bp_page_count(sums[BP_H2D].count, counts[0]),
-                     count_or_none(sums[BP_H2D].duplicates, counts[1]),
-                     count_or_none(sums[BP_H2D].round_trips, counts[2]),
-                     bp_page_count(sums[BP_D2H].count, counts[3]),
-                     count_or_none(sums[BP_D2H].round_trips, counts[4]));
+    bp_analysis_note(
+        analysis,
+        "--check-transfers compared contents: of %s copies to the device %s repeated an earlier "
+        "one, %s returned what came from it; of %s from the device %s came back unchanged",
+        bp_page_count(sums[BP_H2D].count, counts[0]),
+        count_or_none(sums[BP_H2D].duplicates, counts[1]),
+        count_or_none(sums[BP_H2D].round_trips, counts[2]),
+        bp_page_count(sums[BP_D2H].count, counts[3]),
+        count_or_none(sums[BP_D2H].round_trips, counts[4]));
 }
 
 static void note_wall(struct bp_analysis *analysis) {

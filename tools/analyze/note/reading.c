@@ -22,8 +22,8 @@ static void note_dropped(struct bp_analysis *analysis) {
     if (!(summary->whole_wall_s > 0))
         return;
     bp_analysis_note(analysis,
-                     "without %u outlier%s, %s of %s wall; quantiles of calls and transfers are "
-                     "those of the whole run",
+                     "without %u outlier%s, which took %s of %s wall; quantiles of calls and "
+                     "transfers are those of the whole run",
                      summary->dropped, summary->dropped == 1 ? "" : "s",
                      bp_sentence_time(summary->whole_wall_s - wall_s, times[0]),
                      bp_sentence_time(summary->whole_wall_s, times[1]));
@@ -38,9 +38,9 @@ static void note_coarse(struct bp_analysis *analysis) {
     const struct bp_site_counts *counts = &analysis->model->cuda.site_counts;
     if (counts->coarse)
         bp_analysis_note(analysis,
-                         "%s of %s copies have places with functions, no lines, and copies from "
-                         "several lines of a function are one place: threads keep the lines of "
-                         "their first call paths only, %s here",
+                         "for %s of %s copies the function is known, not the line, and copies from "
+                         "several lines of a function are one place: threads keep lines for their "
+                         "first call paths only, %s here",
                          BP_COUNT(counts->coarse), BP_COUNT(counts->copies),
                          BP_COUNT(counts->fine));
 }

@@ -57,7 +57,7 @@ static void note_lost(struct bp_analysis *analysis, const struct bp_sampler *sum
                          "that was just starting or ending",
                          (unsigned long long)dropped, (unsigned long long)sum->taken);
     if (part(sum->python_lost, sum->taken) > WORTH_SAYING)
-        bp_analysis_note(analysis, "%.0f %% of the samples are without their Python functions",
+        bp_analysis_note(analysis, "the Python functions of %.0f %% of the samples are unknown",
                          100 * part(sum->python_lost, sum->taken));
     if (sum->threads_failed)
         bp_analysis_note(analysis, "%llu threads could not be sampled: %s",
@@ -68,9 +68,11 @@ static void note_symbols(struct bp_analysis *analysis) {
     const struct bp_model *model = analysis->model;
     for (uint32_t i = 0; i < model->samples.unnamed_count && i < MOST_FILES; i++)
         bp_analysis_note(analysis, "%s", model->samples.unnamed[i]);
-    if (model->samples.unnamed_count > MOST_FILES)
-        bp_analysis_note(analysis, "%u more files gave no names",
-                         model->samples.unnamed_count - MOST_FILES);
+    if (model->samples.unnamed_count <= MOST_FILES)
+        return;
+    uint32_t more = model->samples.unnamed_count - MOST_FILES;
+    bp_analysis_note(analysis, "the functions of %u more file%s have no names", more,
+                     more == 1 ? "" : "s");
 }
 
 void bp_notes_samples(struct bp_analysis *analysis) {

@@ -93,11 +93,11 @@ static void note(struct bp_analysis *analysis, const struct bp_model_process *pr
     if (is_cut(process)) {
         add_end(&text, process, sum);
         bp_text_add(&text,
-                    " %.2g s after the last device records; what CUDA calls took since then is not "
-                    "divided",
+                    " %.2g s after the last device records; later CUDA calls are not divided into "
+                    "transfer and waiting",
                     sum->behind_s);
     } else {
-        bp_text_add(&text, "no record of them came");
+        bp_text_add(&text, "no records of them arrived");
     }
     bp_analysis_note(analysis, "%s", bp_text_get(&text));
     bp_text_fini(&text);

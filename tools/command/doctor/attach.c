@@ -120,7 +120,7 @@ static bool check_ptrace(pid_t pid, struct bp_finding *finding) {
         char *refusal = bp_attach_refusal(&request);
         fine = is_fine(refusal, finding);
         if (fine)
-            bp_finding_set(finding, BP_GOOD, "nothing speaks against it");
+            bp_finding_set(finding, BP_GOOD, "no obstacle found");
         free(refusal);
     }
     bp_library_close(&library);

@@ -62,9 +62,9 @@ void bp_doctor_cuda_driver(struct bp_finding *finding) {
                        "one");
         break;
     case BP_DRIVER_UNKNOWN:
-        bp_finding_set(
-            finding, BP_ABSENT,
-            "unknown: what asks it needs glibc with libdl and libpthread, and did not run");
+        bp_finding_set(finding, BP_ABSENT,
+                       "unknown: the program that asks the driver needs glibc with libdl and "
+                       "libpthread, and did not run");
         break;
     default:
         bp_finding_set(finding, driver.state == BP_DRIVER_FINE ? BP_GOOD : BP_BAD,

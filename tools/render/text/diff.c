@@ -129,10 +129,10 @@ static void print_lost(const struct bp_page *page, const struct bp_diff *diff) {
     if (!(old_part >= LOST_PART) && !(new_part >= LOST_PART))
         return;
     describe_walls(page, old_s, new_s, walls);
-    bp_page_say(
-        page, 0,
-        "Others had the CPU for %.0f %% of OLD and %.0f %% of NEW; on a quiet machine about %s.",
-        100 * old_part, 100 * new_part, walls);
+    bp_page_say(page, 0,
+                "Other programs had the CPU for %.0f %% of OLD and %.0f %% of NEW; on a quiet "
+                "machine about %s.",
+                100 * old_part, 100 * new_part, walls);
 }
 
 static double stray_percent(const struct bp_diff_run *runs, uint32_t count, double wall_s) {
@@ -294,11 +294,10 @@ static void print_spread(const struct bp_page *page, const struct bp_diff *diff)
     double spread = bp_diff_relative_spread(diff);
     if (diff->run_count > 2 || diff->chosen || diff->wall.old_s == diff->wall.new_s)
         return;
-    bp_page_say(
-        page, 0,
-        "Of a function in a single run up to +%.0f %% or -%.0f %% is taken for chance; more "
-        "if its shortest call is as short as before.",
-        100 * bp_diff_chance_slower(spread), 100 * bp_diff_chance_faster(spread));
+    bp_page_say(page, 0,
+                "In a single run a function's change of up to +%.0f %% or -%.0f %% is taken for "
+                "chance, and more if its shortest call is as short as before.",
+                100 * bp_diff_chance_slower(spread), 100 * bp_diff_chance_faster(spread));
 }
 
 /* A line of its own holds the command, to be pasted. */

@@ -79,8 +79,8 @@ static void say_doubt(const struct bp_page *page, const struct bp_exact_line *li
     if (!worst)
         return;
     snprintf(text, sizeof(text),
-             "  counting took much of the short lines, and is taken out: line %u may be off by "
-             "about %s",
+             "  counting took much of the time of short lines, and is subtracted: line %u may be "
+             "off by about %s",
              worst->line, BP_TIME(page, worst->error_s));
     bp_page_wrap(page, text, 4);
 }

@@ -70,7 +70,7 @@ static void print_calls(const struct bp_page *page, const struct bp_function *fu
     bp_page_time(page, bp_function_mean(function), mean);
     if (function->untold) {
         fprintf(page->out, "    call: mean %s, median -, p99 -, max - (%s)\n", mean,
-                function->by_pieces ? "it runs by pieces" : "none returned");
+                function->by_pieces ? "it runs in pieces" : "none returned");
         return;
     }
     if (function->first_s > 0)
