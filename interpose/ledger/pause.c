@@ -6,8 +6,8 @@
  */
 #include "interpose/ledger/pause.h"
 
+#include "interpose/ledger/call.h"
 #include "interpose/ledger/light.h"
-#include "profile/clock.h"
 #include "profile/tree.h"
 
 /* How often it is looked whether a curtain stays: a stub on another CPU needs some 20 ns to the
@@ -28,10 +28,6 @@ static struct bp_stub paused = {.kind = BP_STUB_CALL};
 
 uint32_t bp_pause_number;
 struct bp_lock bp_pause_lock;
-
-static uint64_t clock_now(void) {
-    return bp_clock_now(bp_process.clock);
-}
 
 void bp_pause_init(uint32_t function) {
     paused.func = function;
@@ -207,7 +203,7 @@ static uint64_t last_trace(const struct bp_thread *thread) {
 /* What the thread missed of pauses that are over. What it did meanwhile, before it took notice, is
  * counted and stays. */
 static void catch_up(struct bp_thread *thread, const struct pause *pause) {
-    uint64_t until = pause->since ? pause->since : clock_now(), trace = last_trace(thread);
+    uint64_t until = pause->since ? pause->since : bp_process_now(), trace = last_trace(thread);
     uint64_t room = until > trace ? until - trace : 0;
     uint64_t missed = pause->total > thread->paused_seen ? pause->total - thread->paused_seen : 0;
     take_out(thread, missed < room ? missed : room);

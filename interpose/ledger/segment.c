@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "interpose/ledger/call.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "interpose/ledger/timer.h"
@@ -23,10 +24,6 @@
 #define DEFAULT_STACK (8u << 20)
 #define SCRATCH_NODES 8
 #define SCRATCH_ENTRIES 8
-
-static uint64_t clock_now(void) {
-    return bp_clock_now(bp_process.clock);
-}
 
 /* A dead thread may still be running its last instructions: wait until the kernel forgot it. */
 static struct bp_thread *take_dead(void) {
@@ -120,7 +117,7 @@ static struct bp_thread *begin(uint64_t low, uint64_t high, int late) {
     BP_SYS2(SYS_prctl, PR_GET_NAME, thread->name);
     if (late)
         bp_thread_ran_before(thread);
-    bp_thread_open_root(thread, root, clock_now());
+    bp_thread_open_root(thread, root, bp_process_now());
     BP_STOP(SEGMENT_ROOT);
     __atomic_store_n(&thread->state, BP_THREAD_LIVE, __ATOMIC_SEQ_CST);
     bp_pause_thread_begin(thread, thread->start);
@@ -208,7 +205,7 @@ void bp_thread_note_cpu(struct bp_thread *thread) {
     const struct bp_local *local = (const struct bp_local *)thread->local;
     uint64_t cpu = bp_clock_ns(CLOCK_THREAD_CPUTIME_ID) - local->cpu_before;
     thread->cpu_ns += cpu;
-    if (bp_ticks_to_ns(clock_now() - thread->start) >= cpu + OFF_CPU_NS)
+    if (bp_ticks_to_ns(bp_process_now() - thread->start) >= cpu + OFF_CPU_NS)
         thread->runqueue_ns += bp_thread_queued_ns() - local->queued_before;
 }
 
@@ -217,7 +214,7 @@ void bp_thread_end(struct bp_thread *thread) {
         return;
     uint64_t signals = bp_signals_block();
     bp_timer_end(thread);
-    uint64_t stopped = bp_pause_enter(thread), now = clock_now();
+    uint64_t stopped = bp_pause_enter(thread), now = bp_process_now();
     while (bp_thread_innermost(thread) != &thread->root)
         bp_thread_abandon(thread, stopped ? stopped : now);
     bp_task_end_all(thread, now, 0);
@@ -261,7 +258,8 @@ struct bp_thread *bp_thread_scratch(void) {
     thread->free = (uint64_t)scratch->entries;
     for (int i = 0; i < SCRATCH_ENTRIES - 1; i++)
         scratch->entries[i].child = (uint64_t)&scratch->entries[i + 1];
-    bp_thread_open_root(thread, bp_node_new(thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT), clock_now());
+    bp_thread_open_root(thread, bp_node_new(thread, BP_NO_NODE, BP_FUNC_INDEX_ROOT),
+                        bp_process_now());
     return thread;
 }
 

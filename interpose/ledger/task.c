@@ -6,7 +6,7 @@
  */
 #include "interpose/ledger/task.h"
 
-#include "profile/clock.h"
+#include "interpose/ledger/call.h"
 
 /* Details may cost a hundredth of a thread's time, and this many milliseconds before that. */
 #define COST_SHARE 100
@@ -36,10 +36,6 @@ static struct {
     struct bp_task *recent[RECENT];
     uint32_t made;
 } state;
-
-static uint64_t clock_now(void) {
-    return bp_clock_now(bp_process.clock);
-}
 
 static struct bp_task_state *tasks_of(const struct bp_thread *thread) {
     return ((struct bp_local *)thread->local)->tasks;
@@ -125,7 +121,7 @@ static int affordable(const struct bp_thread *thread, uint64_t now) {
 /* What generates code by calling others that do is one generation. */
 int bp_task_wants_input(struct bp_thread *thread) {
     const struct bp_task_state *tasks = need_tasks(thread);
-    if (!tasks || tasks->count == BP_TASK_DEPTH || !affordable(thread, clock_now()))
+    if (!tasks || tasks->count == BP_TASK_DEPTH || !affordable(thread, bp_process_now()))
         return 0;
     for (uint32_t i = 0; i < tasks->count; i++)
         if (tasks->open[i].flags & BP_TASK_INPUT)
@@ -173,7 +169,7 @@ static void spend(struct bp_thread *thread, uint64_t since) {
     const struct bp_chunk *nodes = ((const struct bp_local *)thread->local)->nodes;
     uint64_t ns = MOST_NS + (uint64_t)(nodes->first + nodes->count) * MOST_NS_PER_NODE;
     uint64_t most = ns * (bp_process.writer.header->ticks_per_s / 1000000) / 1000;
-    uint64_t spent = clock_now() - since;
+    uint64_t spent = bp_process_now() - since;
     if (spent > most)
         spent = most;
     tasks_of(thread)->own += spent;
@@ -199,7 +195,7 @@ static void forget_ended(struct bp_task_state *tasks) {
 
 static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
     struct bp_task_state *tasks = need_tasks(thread);
-    uint64_t began = clock_now();
+    uint64_t began = bp_process_now();
     forget_ended(tasks);
     if (!tasks || tasks->count == BP_TASK_DEPTH) {
         __atomic_fetch_add(&bp_process.writer.header->tasks_lost, 1, __ATOMIC_RELAXED);
@@ -224,8 +220,8 @@ static void begin(struct bp_thread *thread, const struct bp_task_what *what) {
         return; /* it came too late for the last place */
     if (open->item && has_details(open))
         take_snapshot(thread, open, began);
-    open->cpu_ns = bp_task_cpu_ns(&tasks->cpu, clock_now());
-    open->part = bp_wall_share(thread, clock_now());
+    open->cpu_ns = bp_task_cpu_ns(&tasks->cpu, bp_process_now());
+    open->part = bp_wall_share(thread, bp_process_now());
     tasks->count++;
     spend(thread, began);
 }
@@ -353,7 +349,7 @@ int bp_task_end_range(struct bp_thread *thread, uint64_t key, int failed) {
     uint64_t mask = bp_signals_block();
     for (uint32_t i = tasks->count; i-- > 0 && !found;)
         if (!tasks->open[i].entry && tasks->open[i].key == key) {
-            end(thread, i, clock_now(), failed ? BP_TASK_FAILED : 0);
+            end(thread, i, bp_process_now(), failed ? BP_TASK_FAILED : 0);
             found = 1;
         }
     bp_signals_restore(mask);
@@ -366,7 +362,7 @@ void bp_task_end_elsewhere(uint64_t key) {
     struct bp_task *item = state.ranges[key % RANGES].item;
     if (item && state.ranges[key % RANGES].key == key && !item->end) {
         item->flags |= BP_TASK_ELSEWHERE;
-        __atomic_store_n(&item->end, clock_now(), __ATOMIC_RELEASE);
+        __atomic_store_n(&item->end, bp_process_now(), __ATOMIC_RELEASE);
     }
     bp_unlock(&bp_process.lock, mask);
 }
