@@ -119,13 +119,18 @@ static uint64_t count_from(const struct bp_node *node, uint64_t ticks) {
     return calls;
 }
 
+/* A call that no guest is told of; its kind may have flags of the profile beside. */
+static int is_plain(const struct bp_stub *stub) {
+    return BP_STUB_KIND(stub->kind) == BP_STUB_CALL && !BP_STUB_SOURCE_OF(stub->kind);
+}
+
 /* Only the outermost call of its function, by its stub, on a thread that ticks come to. */
 static int may_count(const struct bp_thread *thread, const struct bp_edge *edge) {
     const struct bp_stub *stub = (const struct bp_stub *)edge->stub;
     const struct bp_node *node = (const struct bp_node *)edge->node;
     const struct bp_sampled *sampled = ((const struct bp_local *)thread->local)->sampled;
     return bp_light_on && bp_process.clock == BP_CLOCK_TSC && bp_sampling.signal &&
-           bp_sampling.period && sampled && sampled->timer && stub->kind == BP_STUB_CALL &&
+           bp_sampling.period && sampled && sampled->timer && is_plain(stub) &&
            stub >= bp_stubs && stub < bp_stubs + BP_STUBS &&
            node->parent == ((const struct bp_node *)edge->parent)->index && !bp_pause_is_on();
 }
