@@ -19,9 +19,10 @@
 #define PATTERNS 64
 #define DSL_PATTERNS 32
 #define WRAP_TABLES 16
-#define NAME_BITS (1u << 16)    /* a Bloom filter of the names in the map: 8 kB */
-#define ADDRESS_BITS (1u << 16) /* and of its addresses */
+#define NAME_BITS (1u << 14)    /* a Bloom filter of the names in the map: 2 kB */
+#define ADDRESS_BITS (1u << 14) /* and of its addresses */
 #define POINTERS 64             /* answers of bp_hook_pointer that are kept */
+#define FIRST_MAP 512           /* twice the functions that are hooked in every process */
 
 struct pattern {
     char library[128];
@@ -30,19 +31,19 @@ struct pattern {
 };
 
 static struct {
-    struct pattern patterns[PATTERNS];
     unsigned pattern_count;
-    struct bp_pattern dsl[DSL_PATTERNS];
     unsigned dsl_count;
+    unsigned wrap_tables;
     const struct bp_wrap *wraps[WRAP_TABLES];
     size_t wrap_counts[WRAP_TABLES];
-    unsigned wrap_tables;
     struct bp_hook *map; /* open addressing */
     uint32_t map_size;
     uint32_t map_used;
     uint32_t stubs; /* handed out */
     uint64_t names[NAME_BITS / 64];
     uint64_t addresses[ADDRESS_BITS / 64]; /* a bit that is clear is certain, one that is set not */
+    struct pattern patterns[PATTERNS];
+    struct bp_pattern dsl[DSL_PATTERNS];
 } state;
 
 struct bp_lock bp_hook_lock;
@@ -211,16 +212,23 @@ static struct bp_hook *map_find(struct bp_hook *map, uint32_t size, uint64_t add
     return &map[slot];
 }
 
+static struct bp_hook first_map[FIRST_MAP];
+
+static void map_free(struct bp_hook *map, uint32_t size) {
+    if (map != first_map)
+        bp_pages_free(map, size * sizeof *map);
+}
+
 static int map_grow(void) {
-    uint32_t size = state.map_size ? 2 * state.map_size : 1024;
-    struct bp_hook *map = bp_pages_new_filled(size * sizeof *map);
+    uint32_t size = state.map_size ? 2 * state.map_size : FIRST_MAP;
+    struct bp_hook *map = state.map_size ? bp_pages_new_filled(size * sizeof *map) : first_map;
     if (!map)
         return 0;
     for (uint32_t i = 0; i < state.map_size; i++)
         if (state.map[i].address)
             *map_find(map, size, state.map[i].address) = state.map[i];
     if (state.map)
-        bp_pages_free(state.map, state.map_size * sizeof *map);
+        map_free(state.map, state.map_size);
     state.map = map;
     state.map_size = size;
     return 1;
@@ -463,5 +471,5 @@ void bp_hook_forget(uint64_t low, uint64_t high) {
             *map_find(state.map, size, old[i].address) = old[i];
             state.map_used++;
         }
-    bp_pages_free(old, size * sizeof *old);
+    map_free(old, size);
 }

@@ -14,6 +14,8 @@
 #include "interpose/hook/source.h"
 #include "interpose/ledger/pause.h"
 
+#define FIRST 32 /* objects without memory of their own */
+
 static struct {
     struct bp_loaded *objects; /* in load order */
     uint32_t count;
@@ -68,15 +70,19 @@ static struct bp_loaded *known(const struct bp_elf *elf) {
     return NULL;
 }
 
+static struct bp_loaded first_objects[FIRST];
+
 static struct bp_loaded *new_loaded(void) {
     if (state.count == state.capacity) {
-        uint32_t capacity = state.capacity ? 2 * state.capacity : 128;
-        struct bp_loaded *objects = bp_pages_new(capacity * sizeof *objects);
+        uint32_t capacity = state.capacity ? 4 * state.capacity : FIRST;
+        struct bp_loaded *objects =
+            state.capacity ? bp_pages_new(capacity * sizeof *objects) : first_objects;
         if (!objects)
             return NULL;
         if (state.count) {
             memcpy(objects, state.objects, state.count * sizeof *objects);
-            bp_pages_free(state.objects, state.capacity * sizeof *objects);
+            if (state.objects != first_objects)
+                bp_pages_free(state.objects, state.capacity * sizeof *objects);
         }
         state.objects = objects;
         state.capacity = capacity;

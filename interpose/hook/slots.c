@@ -8,7 +8,7 @@
 #include "interpose/hook/hook.h"
 #include "profile/format.h"
 
-#define FIRST 1024
+#define FIRST 256 /* without memory of their own; a program without a DSL has 50 */
 
 struct slot {
     uint64_t address; /* the lowest bit: read-only but for us */
@@ -29,14 +29,16 @@ static uint64_t page_of(const struct slot *slot) {
     return slot->address & ~(uint64_t)(BP_PAGE - 1);
 }
 
+static struct slot first_slots[FIRST];
+
 static int grow(void) {
-    uint32_t capacity = state.capacity ? 2 * state.capacity : FIRST;
-    struct slot *slots = bp_pages_new(capacity * sizeof *slots);
+    uint32_t capacity = state.capacity ? 4 * state.capacity : FIRST;
+    struct slot *slots = state.capacity ? bp_pages_new(capacity * sizeof *slots) : first_slots;
     if (!slots)
         return 0;
     for (uint32_t i = 0; i < state.count; i++)
         slots[i] = state.slots[i];
-    if (state.slots)
+    if (state.slots && state.slots != first_slots)
         bp_pages_free(state.slots, state.capacity * sizeof *slots);
     state.slots = slots;
     state.capacity = capacity;

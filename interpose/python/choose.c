@@ -18,13 +18,13 @@ struct counted {
 };
 
 static struct {
-    struct bp_pattern patterns[GLOBS];
     unsigned pattern_count;
-    char globs[GLOBS][GLOB_SIZE];
     unsigned count;
-    int by_default;
-    struct counted counted[GLOBS];
     unsigned counted_count;
+    int by_default;
+    char globs[GLOBS][GLOB_SIZE];
+    struct bp_pattern patterns[GLOBS];
+    struct counted counted[GLOBS];
 } state;
 
 static void add_globs(const char *text) {

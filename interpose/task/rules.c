@@ -25,12 +25,12 @@ struct rule {
 };
 
 static struct {
-    struct rule rules[RULES];
     unsigned count;
-    uint64_t letters[4]; /* a bit for each byte that a named function may begin with */
-    struct bp_task_role roles[BP_TASK_ROLES];
     unsigned role_count;
     struct bp_lock lock;
+    uint64_t letters[4]; /* a bit for each byte that a named function may begin with */
+    struct rule rules[RULES];
+    struct bp_task_role roles[BP_TASK_ROLES];
 } state;
 
 /* clang-format off */
