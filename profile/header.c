@@ -8,18 +8,32 @@
 #include "profile/clock.h"
 
 /* One line, with blanks in place of the ends of strings within it. */
-static void read_text(const char *path, char *text, size_t size) {
-    int fd = (int)BP_SYS3(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    long length = fd < 0 ? 0 : BP_SYS3(SYS_read, fd, text, size - 1);
-    if (fd >= 0)
-        BP_SYS1(SYS_close, fd);
-    length = length < 0 ? 0 : length;
+static void make_line(char *text, long length) {
     while (length && (text[length - 1] == '\n' || text[length - 1] == '\0'))
         length--;
     text[length] = '\0';
     for (long i = 0; i < length; i++)
         if (text[i] == '\0')
             text[i] = ' ';
+}
+
+static void read_text(const char *path, char *text, size_t size) {
+    int fd = (int)BP_SYS3(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    long length = fd < 0 ? 0 : BP_SYS3(SYS_read, fd, text, size - 1);
+    if (fd >= 0)
+        BP_SYS1(SYS_close, fd);
+    make_line(text, length < 0 ? 0 : length);
+}
+
+/* What the kernel has in /proc/self/cmdline: the arguments, each with its end. */
+static void join(char **arguments, char *text, size_t size) {
+    size_t used = 0;
+    for (; *arguments && used < size - 1; arguments++) {
+        size_t length = strlen(*arguments) + 1, room = size - 1 - used;
+        memcpy(text + used, *arguments, length < room ? length : room);
+        used += length < room ? length : room;
+    }
+    make_line(text, (long)used);
 }
 
 static void read_link(const char *path, char *text, size_t size) {
@@ -63,15 +77,21 @@ void bp_header_set_process(struct bp_header *header, uint64_t start) {
 
 void bp_header_set_place(struct bp_header *header) {
     struct utsname names = {.nodename = ""};
-    read_link("/proc/self/cwd", header->directory, sizeof header->directory);
+    /* A directory that was deleted, or is not below the root, has no name for getcwd. */
+    if (BP_SYS2(SYS_getcwd, header->directory, sizeof header->directory) <= 0 ||
+        header->directory[0] != '/')
+        read_link("/proc/self/cwd", header->directory, sizeof header->directory);
     read_text("/proc/sys/kernel/random/boot_id", header->boot_id, sizeof header->boot_id);
     BP_SYS1(SYS_uname, &names);
     memcpy(header->host, names.nodename, strnlen(names.nodename, sizeof header->host - 1));
 }
 
-void bp_header_set_program(struct bp_header *header) {
+void bp_header_set_program(struct bp_header *header, char **arguments) {
     read_link("/proc/self/exe", header->executable, sizeof header->executable);
-    read_text("/proc/self/cmdline", header->command, sizeof header->command);
+    if (arguments)
+        join(arguments, header->command, sizeof header->command);
+    else
+        read_text("/proc/self/cmdline", header->command, sizeof header->command);
 }
 
 void bp_header_publish(struct bp_header *header) {

@@ -24,6 +24,7 @@ struct bp_writer {
     char path[BP_WRITER_PATH];
     char *spare; /* mapped and reserved beyond header->used */
     uint64_t spare_size;
+    uint64_t more; /* bytes that the file is known to need beside a program's, when it is made */
     uint64_t device, inode; /* to know the file again when it is opened to grow */
     const uint32_t *alive;  /* 0 there: a process that must not write; NULL: there is none such */
     struct bp_snapshot *snapshot; /* by bp_writer_before_fork; it may stay for the next time */
@@ -47,7 +48,7 @@ void *bp_writer_get(const struct bp_writer *writer, enum bp_chunk_kind kind, uin
 /* Index of a copy of `text`; 0, the empty string, without memory. */
 uint32_t bp_writer_string(struct bp_writer *writer, const char *text);
 
-/* Give back what the file has beyond its chunks. It may still grow. */
+/* Give back what the file has beyond its chunks, unless that is little. It may still grow. */
 void bp_writer_trim(struct bp_writer *writer);
 
 /* Around fork, with the caller's lock held all the time. Before: keep what the child needs and what

@@ -43,13 +43,23 @@ static inline int bp_orphaned(void) {
     return !__atomic_load_n(bp_alive, __ATOMIC_RELAXED);
 }
 
+/* While the constructor of a process with one thread has them blocked: 60 pairs of system calls are
+ * not made. */
+extern int bp_signals_held __attribute__((visibility("hidden")));
+
+#define BP_SIGNALS_HELD (~UINT64_C(0)) /* no mask: SIGKILL is never blocked */
+
 static inline uint64_t bp_signals_block(void) {
+    if (bp_signals_held)
+        return BP_SIGNALS_HELD;
     uint64_t all = ~BP_SIGNAL_SETXID, before = 0;
     BP_SYS4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, BP_KERNEL_SIGSET);
     return before;
 }
 
 static inline void bp_signals_restore(uint64_t before) {
+    if (before == BP_SIGNALS_HELD)
+        return;
     BP_SYS4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, BP_KERNEL_SIGSET);
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -23,6 +24,7 @@
 #define ROOT_SP (~UINT64_C(7)) /* above every stack */
 #define DEFAULT_STACK (8u << 20)
 #define SCRATCH_NODES 8
+#define SCRATCH_MAP 32 /* twice as many as its edges, of which each has a node */
 #define SCRATCH_ENTRIES 8
 
 /* A dead thread may still be running its last instructions: wait until the kernel forgot it. */
@@ -44,21 +46,32 @@ static struct bp_thread *take_dead(void) {
     return NULL;
 }
 
+#define LOCAL_SIZE ((sizeof(struct bp_local) + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1))
+
+static struct {
+    char *memory;
+    uint32_t left;
+} locals;
+
 /* With the lock held. Where there are many threads they are made for several: what each has beside
  * it lies together then, too, and every mapping makes every fork dearer (0.7 us). A program of few
  * threads may have little address space. */
 static struct bp_local *new_local(void) {
-    static struct {
-        char *memory;
-        uint32_t left;
-    } locals;
-    const uint64_t size = (sizeof(struct bp_local) + BP_PAGE - 1) & ~(uint64_t)(BP_PAGE - 1);
     if (!locals.left) {
         uint32_t count = bp_process.threads < LOCALS_AT_ONCE ? 1 : LOCALS_AT_ONCE;
-        locals.memory = bp_pages_new_wiped(count * size);
+        locals.memory = bp_pages_new_wiped(count * LOCAL_SIZE);
         locals.left = locals.memory ? count : 0;
     }
-    return locals.left ? (struct bp_local *)(locals.memory + --locals.left * size) : NULL;
+    return locals.left ? (struct bp_local *)(locals.memory + --locals.left * LOCAL_SIZE) : NULL;
+}
+
+uint32_t *bp_thread_new_alive(void) {
+    char *memory = bp_pages_new_wiped(BP_PAGE + LOCAL_SIZE);
+    if (!memory)
+        return NULL;
+    locals.memory = memory + BP_PAGE;
+    locals.left = 1;
+    return (uint32_t *)memory;
 }
 
 static struct bp_thread *new_segment(void) {
@@ -239,20 +252,35 @@ void bp_thread_end(struct bp_thread *thread) {
 
 /* A thread that exists only to measure the cost of a stub: one piece of memory, no file. */
 struct scratch {
+    struct bp_edge edges[SCRATCH_NODES];
     struct bp_thread thread;
     struct bp_entry entries[SCRATCH_ENTRIES];
+    struct bp_edge *map[SCRATCH_MAP];
     struct bp_chunk chunk;
     struct bp_node nodes[SCRATCH_NODES];
     struct bp_local local;
 };
 
+/* For the first one, which every process needs: to give its eight pages back takes 20 us. */
+static struct scratch first_scratch __attribute__((aligned(BP_PAGE)));
+
+static struct scratch *new_scratch(void) {
+    static int taken;
+    return __atomic_exchange_n(&taken, 1, __ATOMIC_RELAXED) ? bp_pages_new(sizeof(struct scratch))
+                                                            : &first_scratch;
+}
+
 struct bp_thread *bp_thread_scratch(void) {
-    struct scratch *scratch = bp_pages_new(sizeof *scratch);
+    struct scratch *scratch = new_scratch();
     if (!scratch)
         return NULL;
     struct bp_thread *thread = &scratch->thread;
     scratch->chunk.capacity = SCRATCH_NODES;
     scratch->local.nodes = &scratch->chunk;
+    scratch->local.map = scratch->map;
+    scratch->local.map_size = SCRATCH_MAP;
+    scratch->local.spare = scratch->edges;
+    scratch->local.spare_count = SCRATCH_NODES;
     scratch->local.stack_high = UINT64_MAX;
     thread->local = (uint64_t)&scratch->local;
     thread->free = (uint64_t)scratch->entries;
@@ -264,10 +292,7 @@ struct bp_thread *bp_thread_scratch(void) {
 }
 
 void bp_thread_scratch_free(struct bp_thread *thread) {
-    struct bp_local *local = (struct bp_local *)thread->local;
-    if (local->map)
-        bp_pages_free(local->map, local->map_size * sizeof *local->map);
-    if (local->spare) /* of its few edges */
-        bp_pages_free((void *)((uint64_t)local->spare & ~UINT64_C(4095)), 4096);
-    bp_pages_free(thread, sizeof(struct scratch));
+    struct scratch *scratch = (void *)((char *)thread - offsetof(struct scratch, thread));
+    if (scratch != &first_scratch)
+        bp_pages_free(scratch, sizeof *scratch);
 }

@@ -23,6 +23,7 @@ __thread struct bp_thread *bp_self;
 struct bp_stub bp_stubs[BP_STUBS];
 struct bp_guest bp_guests[BP_GUESTS];
 uint32_t bp_generation = 1;
+int bp_signals_held;
 
 static uint32_t always = 1; /* until there is a page for it */
 uint32_t *bp_alive = &always;

@@ -258,6 +258,10 @@ void bp_thread_abort(struct bp_entry *entry);
 void bp_thread_uncover(struct bp_thread *thread, struct bp_entry *entry);
 void bp_thread_abandon(struct bp_thread *thread, uint64_t now);
 
+/* A page that the kernel clears in a forked child, for bp_alive, with memory for the first thread
+ * behind it. Once; NULL without memory. */
+uint32_t *bp_thread_new_alive(void);
+
 /* A segment for calibration that is in no file. */
 struct bp_thread *bp_thread_scratch(void);
 void bp_thread_scratch_free(struct bp_thread *thread);

@@ -13,16 +13,33 @@ static struct bp_local *local_of(const struct bp_thread *thread) {
     return (struct bp_local *)thread->local;
 }
 
+/* The first thread's takes no system call, and no mapping that each fork would copy. */
+static struct bp_sampled first_sampled;
+static int first_is_taken;
+
+static struct bp_sampled *new_sampled(void) {
+    return __atomic_exchange_n(&first_is_taken, 1, __ATOMIC_RELAXED)
+               ? bp_pages_new(sizeof(struct bp_sampled))
+               : &first_sampled;
+}
+
+static void give_back(struct bp_sampled *sampled) {
+    if (sampled == &first_sampled)
+        __atomic_store_n(&first_is_taken, 0, __ATOMIC_RELAXED);
+    else
+        bp_pages_free(sampled, sizeof *sampled);
+}
+
 /* A signal handler may have made it meanwhile, by a copy of its own. */
 struct bp_sampled *bp_sampled_get(const struct bp_thread *thread) {
     struct bp_local *local = local_of(thread);
     struct bp_sampled *none = NULL;
     if (local->sampled)
         return local->sampled;
-    struct bp_sampled *made = bp_pages_new(sizeof *made);
+    struct bp_sampled *made = new_sampled();
     if (made && !__atomic_compare_exchange_n(&local->sampled, &none, made, 0, __ATOMIC_RELAXED,
                                              __ATOMIC_RELAXED))
-        bp_pages_free(made, sizeof *made);
+        give_back(made);
     return local->sampled;
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/base/put.h"
 #include "interpose/hook/hook.h"
 #include "interpose/process/variables.h"
 
@@ -25,8 +26,10 @@
 extern char **environ;
 
 static struct {
-    char texts[OURS][TEXT]; /* NAME=value; the first one is LD_PRELOAD */
+    const char *texts[OURS]; /* NAME=value, in `text`; the first one is LD_PRELOAD */
     unsigned count;
+    size_t used;
+    char text[OURS * TEXT];
 } state;
 
 static struct {
@@ -47,8 +50,13 @@ static struct {
 } real;
 
 static void add(const char *name, const char *value) {
-    if (value && state.count < OURS)
-        snprintf(state.texts[state.count++], TEXT, "%s=%s", name, value);
+    if (!value || state.count == OURS)
+        return;
+    char *text = state.text + state.used;
+    size_t used = bp_put_text(text, TEXT, 0, name);
+    used = bp_put_text(text, TEXT, bp_put_text(text, TEXT, used, "="), value);
+    state.texts[state.count++] = text;
+    state.used += used + 1;
 }
 
 void bp_environment_set(const char *tree, const struct bp_config *config) {
@@ -56,8 +64,10 @@ void bp_environment_set(const char *tree, const struct bp_config *config) {
     unsigned at = 0;
     char quiet[32] = "1";
     if (config->speaks)
-        snprintf(quiet, sizeof quiet, BP_QUIET_UNLESS "%d", bp_process.pid);
+        bp_put_number(quiet, sizeof quiet, bp_put_text(quiet, sizeof quiet, 0, BP_QUIET_UNLESS),
+                      (uint32_t)bp_process.pid);
     state.count = 0;
+    state.used = 0;
     add("LD_PRELOAD", config->library);
     add("BATTPROF_TREE", config->tree ? config->tree : tree);
     add("BATTPROF_DIR", config->directory);

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -14,6 +13,7 @@
 
 #include "cuda/collector.h"
 #include "interpose/base/log.h"
+#include "interpose/base/put.h"
 #include "interpose/hook/hook.h"
 #include "interpose/hook/loader.h"
 #include "interpose/hook/object.h"
@@ -42,14 +42,17 @@
 static struct {
     char library[600];
     char directory[512];
-    int late; /* the program was running when we were loaded */
+    int late;      /* the program was running when we were loaded */
+    uint64_t mask; /* signals, while they are held */
 } state;
 
 static void absolute(const char *path, char *text, size_t size) {
     char directory[512] = "";
     if (path[0] != '/')
         BP_SYS2(SYS_getcwd, directory, sizeof directory);
-    snprintf(text, size, "%s%s%s", directory, *directory ? "/" : "", path);
+    size_t used = bp_put_text(text, size, 0, directory);
+    used = bp_put_text(text, size, used, *directory ? "/" : "");
+    bp_put_text(text, size, used, path);
 }
 
 /* In load order: what is preloaded comes before libc, what is opened later behind it. */
@@ -83,15 +86,20 @@ static void find_place(char **environment, const char *tree) {
     const char *pattern = bp_variable_get(BATTPROF_DIR);
     const char *slash = tree && strchr(pattern, '%') ? strrchr(tree, '/') : NULL;
     if (slash)
-        snprintf(place, sizeof place, "%.*s", (int)(slash - tree), tree);
+        bp_put_part(place, sizeof place, 0, tree, (size_t)(slash - tree));
     else if (tree)
-        snprintf(place, sizeof place, "%s", pattern);
+        bp_put_text(place, sizeof place, 0, pattern);
     else
         bp_place_expand(environment, pattern, place, sizeof place);
     absolute(place, state.directory, sizeof state.directory);
 }
 
-static struct bp_config read_config(char **environment) {
+/* One that is run by `ld.so PROGRAM` has no loader, and not the arguments of its beginning. */
+static char **first_arguments(char **arguments) {
+    return state.late || !getauxval(AT_BASE) ? NULL : arguments;
+}
+
+static struct bp_config read_config(char **environment, char **arguments) {
     struct bp_config config = {.directory = state.directory, .library = state.library};
     const char *wait = bp_variable_get(BATTPROF_WAIT);
     config.tree = bp_variable_get(BATTPROF_TREE);
@@ -100,6 +108,7 @@ static struct bp_config read_config(char **environment) {
     if (length > 2 && strcmp(state.directory + length - 2, "/.") == 0)
         state.directory[length - 2] = '\0';
     dl_iterate_phdr(find_self, NULL);
+    config.arguments = first_arguments(arguments);
     const char *quiet = bp_variable_get(BATTPROF_QUIET);
     int first = is_first(quiet);
     config.quiet = quiet && !first;
@@ -133,8 +142,9 @@ static void announce_hooks(void) {
     const char *more = bp_variable_get(BATTPROF_HOOK), *dsl = bp_variable_get(BATTPROF_DSL);
     const char *usual = dsl ? "" : DEFAULT_HOOK;
     struct bp_header *header = bp_process.writer.header;
-    snprintf(header->hooks, sizeof header->hooks, "%s%s%s", usual, *usual && more ? "," : "",
-             more ? more : "");
+    size_t used = bp_put_text(header->hooks, sizeof header->hooks, 0, usual);
+    used = bp_put_text(header->hooks, sizeof header->hooks, used, *usual && more ? "," : "");
+    bp_put_text(header->hooks, sizeof header->hooks, used, more ? more : "");
     bp_hook_function("", BP_FUNC_ROOT);
     bp_hook_function("", BP_FUNC_FOLDED);
     bp_hook_patterns(usual, 0);
@@ -196,9 +206,24 @@ static enum bp_light how_to_time(const char *exact) {
     return *exact == '0' ? BP_LIGHT_EAGER : BP_LIGHT_OFF;
 }
 
-static void start(char **environment, char **given) {
+/* Where other threads may run, each does for itself. */
+static void hold_signals(void) {
+    if (state.late)
+        return;
+    state.mask = bp_signals_block();
+    bp_signals_held = 1;
+}
+
+static void release_signals(void) {
+    if (!bp_signals_held)
+        return;
+    bp_signals_held = 0;
+    bp_signals_restore(state.mask);
+}
+
+static void start(char **arguments, char **environment, char **given) {
     uint64_t now;
-    struct bp_config config = read_config(environment);
+    struct bp_config config = read_config(environment, arguments);
     bp_process.clock = bp_clock_kind(bp_variable_get(BATTPROF_CLOCK));
     now = bp_clock_now(bp_process.clock);
     bp_startup_mark(BP_STARTUP_BEGIN);
@@ -215,14 +240,17 @@ static void start(char **environment, char **given) {
         bp_log("battprof has no variable %s", bp_variables_unknown());
     if (state.late)
         bp_process.writer.header->flags |= BP_LATE;
+    hold_signals();
     bp_process_join_tree(&config);
     bp_variables_note(given);
     bp_variables_note(environment);
     announce_hooks();
     bp_source_set_sites(bp_sites_count);
     int paused = bp_switch_begins_paused();
+    release_signals(); /* the sampler looks which are blocked */
     if (bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE), paused))
         bp_signals_init();
+    hold_signals();
     bp_process.on = 1;
     find_main_stack();
     bp_startup_mark(BP_STARTUP_THREAD);
@@ -234,26 +262,27 @@ static void start(char **environment, char **given) {
     bp_hook_place_stubs();
     bp_lifetime_start();
     bp_light_on = how_to_time(bp_variable_get(BATTPROF_EXACT));
-    bp_calibrate();
+    bp_calibrate(bp_process_run());
     bp_python_init(bp_variable_get(BATTPROF_DSL), bp_variable_get(BATTPROF_PYTHON),
                    bp_variable_get(BATTPROF_PYTHON_ALL), bp_waiting_gil);
     look_at_objects();
     if (given || is_attached())
         bp_attached_threads();
     note_rate(bp_process.writer.header);
+    release_signals();
     bp_startup_mark(BP_STARTUP_END);
     bp_switch_init(paused);
 }
 
-__attribute__((constructor)) static void construct(int argc, char **argv, char **environment) {
+__attribute__((constructor)) static void construct(int count, char **arguments,
+                                                   char **environment) {
     int saved = errno;
-    (void)argc;
-    (void)argv;
+    (void)count;
     char **given = bp_attached_settings();
     bp_variables_read(given); /* first: what is set already stays */
     bp_variables_read(environment);
     const char *off = bp_variable_get(BATTPROF);
     if (!off || strcmp(off, "off") != 0)
-        start(environment, given);
+        start(arguments, environment, given);
     errno = saved;
 }

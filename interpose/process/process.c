@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "interpose/base/log.h"
+#include "interpose/base/put.h"
 #include "interpose/hook/hook.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
@@ -37,9 +37,9 @@
 
 static struct {
     struct bp_config config;
-    uint64_t fork_mask;          /* signals while the locks are held over fork */
-    int fork_error;              /* why the child is to be left alone */
-    const struct bp_header *run; /* of the file with the wall page, if it is not ours */
+    uint64_t fork_mask;    /* signals while the locks are held over fork */
+    int fork_error;        /* why the child is to be left alone */
+    struct bp_header *run; /* of the file with the wall page, if it is not ours */
     int ended;
     int quick_status; /* what quick_exit was called with */
 } state;
@@ -49,20 +49,12 @@ static struct {
     void (*quick_exit)(int);
 } real;
 
-/* Not snprintf: a forked child would have to map the pages of libc that it needs. */
 static size_t put_text(char *to, size_t used, const char *text) {
-    for (; *text && used < BP_WRITER_PATH - 1; text++)
-        to[used++] = *text;
-    to[used] = '\0';
-    return used;
+    return bp_put_text(to, BP_WRITER_PATH, used, text);
 }
 
 static size_t put_number(char *to, size_t used, uint32_t number) {
-    char digits[] = "4294967295", *at = digits + sizeof digits - 1;
-    do
-        *--at = (char)('0' + number % 10);
-    while (number /= 10);
-    return put_text(to, used, at);
+    return bp_put_number(to, BP_WRITER_PATH, used, number);
 }
 
 /* battprof.<pid>.bp, or battprof.<pid>.<image>.bp for programs that a pid became by exec. */
@@ -100,7 +92,7 @@ static int create_forked(const char *path) {
 /* Before there is a file: without such a page a child that our handlers do not see is not
  * recognised. */
 static void set_alive(void) {
-    uint32_t *page = bp_pages_new_wiped(BP_PAGE);
+    uint32_t *page = bp_thread_new_alive();
     if (page) {
         *page = 1;
         bp_alive = page;
@@ -113,12 +105,14 @@ int bp_process_create(const struct bp_config *config, uint64_t start) {
     state.config = *config;
     set_alive();
     bp_process.pid = (int32_t)BP_SYS0(SYS_getpid);
+    if (!config->tree) /* make_tree */
+        bp_process.writer.more = bp_chunk_size(BP_TREE, 1) + bp_chunk_size(BP_MARKS, MARKS);
     int error = create_numbered(create_new, &image);
     if (error)
         return error;
     struct bp_header *header = bp_process.writer.header;
     bp_header_begin(header, bp_process.clock);
-    bp_header_set_program(header);
+    bp_header_set_program(header, config->arguments);
     bp_header_set_place(header);
     bp_header_set_process(header, start);
     header->image = image;
@@ -141,8 +135,12 @@ static struct bp_tree *map_tree(const char *path) {
     if (!tree)
         bp_live_close(&live);
     else
-        state.run = (const struct bp_header *)live.data;
+        state.run = (struct bp_header *)live.data;
     return tree;
+}
+
+struct bp_header *bp_process_run(void) {
+    return bp_process.tree ? state.run : NULL;
 }
 
 int bp_process_is_run_paused(void) {
@@ -178,7 +176,7 @@ void bp_process_join_tree(const struct bp_config *config) {
     struct bp_header *header = bp_process.writer.header;
     if (config->tree) {
         bp_process.tree = map_tree(config->tree);
-        snprintf(header->tree, sizeof header->tree, "%s", config->tree);
+        bp_put_text(header->tree, sizeof header->tree, 0, config->tree);
     } else {
         bp_process.tree = make_tree();
     }
@@ -320,13 +318,6 @@ void bp_process_after_fork_parent(void) {
     unlock_after_fork();
 }
 
-static void put_tree(struct bp_header *header, const char *path) {
-    size_t used = 0;
-    for (; path[used] && used < sizeof header->tree - 1; used++)
-        header->tree[used] = path[used];
-    header->tree[used] = '\0';
-}
-
 /* `parent` is its file if that has the tree, else NULL. */
 static void describe_child(uint64_t now, uint32_t image, const char *parent) {
     struct bp_header *header = bp_process.writer.header;
@@ -334,7 +325,7 @@ static void describe_child(uint64_t now, uint32_t image, const char *parent) {
     header->image = image;
     header->flags = (header->flags & ~(BP_HAS_TREE | BP_LOST_TREE | BP_LATE)) | BP_FORKED;
     if (parent)
-        put_tree(header, parent);
+        bp_put_text(header->tree, sizeof header->tree, 0, parent);
     bp_process.tree_off = 0;
     claim_slot();
     state.ended = 0;

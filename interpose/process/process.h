@@ -8,10 +8,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "profile/format.h"
+
 struct bp_config {
     const char *directory; /* absolute */
     const char *tree;      /* file with the wall page, or NULL: this process is the root */
     const char *library;   /* our own path, for children */
+    char **arguments;      /* of the program, or NULL: not as it began with them */
     int quiet;
     int speaks; /* prints the summary: the first process of a tree, whatever it became by exec */
 };
@@ -21,6 +24,9 @@ int bp_process_create(const struct bp_config *config, uint64_t start);
 
 /* Join the tree's wall page, or make one. */
 void bp_process_join_tree(const struct bp_config *config);
+
+/* The header of the file with the wall page that this process joined; NULL: that is its own. */
+struct bp_header *bp_process_run(void);
 
 /* Whether the run that this process joined is paused: so do its new programs begin. */
 int bp_process_is_run_paused(void);

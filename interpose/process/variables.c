@@ -6,9 +6,9 @@
  */
 #include "interpose/process/variables.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "interpose/base/put.h"
 #include "interpose/ledger/fact.h"
 
 #define PREFIX "BATTPROF"
@@ -26,8 +26,10 @@ static const struct {
 };
 
 static struct {
-    char values[BP_VARIABLE_NAMES][BP_LONGEST_VARIABLE];
+    const char *values[BP_VARIABLE_NAMES]; /* in `text`, one behind the other; NULL: unset */
     char unknown[LONGEST_NAME];
+    size_t used;
+    char text[BP_VARIABLE_NAMES * BP_LONGEST_VARIABLE];
 } state;
 
 static const char *const ranks[] = {
@@ -61,6 +63,12 @@ static int is_name(const char *name, const char *text, size_t length) {
     return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
+static const char *keep(const char *value) {
+    char *kept = state.text + state.used;
+    state.used += bp_put_text(kept, BP_LONGEST_VARIABLE, 0, value) + 1;
+    return kept;
+}
+
 /* BP_VARIABLE_NAMES if it is none of ours. */
 static unsigned find(const char *text, size_t length) {
     unsigned i = 0;
@@ -77,19 +85,19 @@ void bp_variables_read(char **environment) {
             continue;
         unsigned i = find(text, length);
         if (i == BP_VARIABLE_NAMES)
-            snprintf(state.unknown, sizeof state.unknown, "%.*s", (int)length, text);
-        else if (!state.values[i][0])
-            snprintf(state.values[i], BP_LONGEST_VARIABLE, "%s", text + length + 1);
+            bp_put_part(state.unknown, sizeof state.unknown, 0, text, length);
+        else if (!state.values[i] && text[length + 1])
+            state.values[i] = keep(text + length + 1);
     }
 }
 
 const char *bp_variable_get(enum bp_variable_name name) {
-    return state.values[name][0] ? state.values[name] : known[name].usual;
+    return state.values[name] ? state.values[name] : known[name].usual;
 }
 
 const char *bp_variables_inherited(unsigned *at, const char **value) {
     for (; *at < BP_VARIABLE_NAMES; ++*at)
-        if (known[*at].kind <= PATTERN && state.values[*at][0]) {
+        if (known[*at].kind <= PATTERN && state.values[*at]) {
             *value = state.values[*at];
             return known[(*at)++].name;
         }
