@@ -52,10 +52,12 @@ static const struct {
 };
 
 static void read_pointer(struct bp_elf *elf, const ElfW(Dyn) * d) {
-    const void *pointer = dynamic_pointer(elf, d->d_un.d_val);
     for (unsigned i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
-        if (pointers[i].tag == d->d_tag)
+        if (pointers[i].tag == d->d_tag) {
+            const void *pointer = dynamic_pointer(elf, d->d_un.d_val);
             memcpy((char *)elf + pointers[i].member, &pointer, sizeof pointer);
+            return;
+        }
 }
 
 static void read_dynamic(struct bp_elf *elf) {

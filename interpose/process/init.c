@@ -248,9 +248,10 @@ static void start(char **arguments, char **environment, char **given) {
     bp_source_set_sites(bp_sites_count);
     int paused = bp_switch_begins_paused();
     release_signals(); /* the sampler looks which are blocked */
-    if (bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE), paused))
-        bp_signals_init();
+    int sampled = bp_sampler_init(bp_variable_get(BATTPROF_SAMPLE), paused);
     hold_signals();
+    if (sampled)
+        bp_signals_init();
     bp_process.on = 1;
     find_main_stack();
     bp_startup_mark(BP_STARTUP_THREAD);
