@@ -61,6 +61,11 @@ static struct bp_local *new_local(void) {
     return locals.left ? (struct bp_local *)(locals.memory + --locals.left * size) : NULL;
 }
 
+static void set_local(struct bp_thread *thread, struct bp_local *local) {
+    thread->local = (uint64_t)local;
+    thread->last = (uint64_t)local->last - (uint64_t)bp_stubs / 2;
+}
+
 static struct bp_thread *new_segment(void) {
     uint32_t index;
     struct bp_local *local = new_local();
@@ -70,7 +75,7 @@ static struct bp_thread *new_segment(void) {
     if (!thread)
         return NULL;
     thread->index = index;
-    thread->local = (uint64_t)local;
+    set_local(thread, local);
     BP_STOP(SEGMENT_ITEM);
     bp_writer_commit(&bp_process.writer, BP_THREADS);
     bp_process.threads++;
@@ -254,7 +259,7 @@ struct bp_thread *bp_thread_scratch(void) {
     scratch->chunk.capacity = SCRATCH_NODES;
     scratch->local.nodes = &scratch->chunk;
     scratch->local.stack_high = UINT64_MAX;
-    thread->local = (uint64_t)&scratch->local;
+    set_local(thread, &scratch->local);
     thread->free = (uint64_t)scratch->entries;
     for (int i = 0; i < SCRATCH_ENTRIES - 1; i++)
         scratch->entries[i].child = (uint64_t)&scratch->entries[i + 1];
