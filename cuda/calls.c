@@ -204,6 +204,14 @@ static void check_site(struct bp_cuda_call *call, const uint64_t *result) {
     site->weight -= call->copy.bytes;
 }
 
+/* A copy that returned. What others copy while the process ends is counted by its record alone: the
+ * last flush waits for those that returned before it, and for no later ones. */
+static void count_copy(const struct bp_cuda_call *call) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* `returned` is seen by whoever begins that flush */
+    if (!bp_flush_is_last())
+        bp_asked_count(call->asked, call->copy.bytes);
+}
+
 static void close_call(struct bp_cuda_thread *own, struct bp_cuda_call *call,
                        const uint64_t *result) {
     uint64_t last;
@@ -214,7 +222,7 @@ static void close_call(struct bp_cuda_thread *own, struct bp_cuda_call *call,
             slot->state = BP_SLOT_DONE; /* it failed, or others are told: nothing will come */
     }
     if (call->asked && result && (uint32_t)*result == 0)
-        bp_asked_count(call->asked, call->copy.bytes);
+        count_copy(call);
     if (call->class == BP_CUDA_CAPTURE && result && (uint32_t)*result == 0) {
         own->capturing++;
         __atomic_fetch_add(&bp_cuda.capturing, 1, __ATOMIC_RELAXED);

@@ -406,7 +406,8 @@ struct bp_thread {
     uint64_t free;    /* address of the first free entry */
     uint64_t current; /* address of the innermost open entry */
     uint64_t local;   /* address of memory private to the target */
-    uint64_t hot_reserved[5];
+    uint64_t last;    /* what leads from a stub to its last edge, in that memory too */
+    uint64_t hot_reserved[4];
     struct bp_entry root;  /* the thread's own frame: node 0 */
     struct bp_entry alias; /* after fork: stands for the innermost call opened before it */
     uint32_t index;

@@ -85,7 +85,9 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
         e->child = 0;
         if (bp_light_edge(e) && !bp_light_is(e))
             bp_light_missed(thread, bp_light_edge(e));
-        if (!bp_light_is(e))
+        if (bp_light_is(e))
+            bp_light_keep(bp_light_edge(e));
+        else
             e->source = 0; /* its library's records are the parent's */
         e->parent = behind_alias(thread, e->parent);
     }

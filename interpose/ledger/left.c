@@ -18,25 +18,29 @@ static int on_own_stack(const struct bp_thread *thread, uint64_t sp) {
     return sp >= local->stack_low && sp < local->stack_high;
 }
 
-/* The entry of an edge is free again. */
-static void release(struct bp_entry *entry) {
-    struct bp_edge *edge = bp_light_edge(entry);
-    entry->child = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_fetch_sub(&edge->busy, 1, __ATOMIC_RELAXED);
+static void close_counted(const struct bp_entry *entry) {
+    uint32_t *open = (uint32_t *)bp_light_edge(entry)->open;
+    *open -= *open > 0;
 }
 
 /* A call with the entry of its edge, or a sample, was left. `gone`: its stub does not return. */
 static void leave_light(struct bp_thread *thread, struct bp_entry *entry, int gone) {
     struct bp_edge *edge = bp_light_edge(entry);
-    if (bp_light_is(entry)) {
-        bp_light_aborted(edge);
-        if (gone)
-            release(entry);
-    } else if (edge) {
+    if (!bp_light_is(entry)) {
         entry->source = 0;
         bp_light_missed(thread, edge);
+        return;
     }
+    if (edge->kept)
+        return; /* opened before fork: the alias was closed */
+    if (gone) {
+        bp_light_rest(entry);
+        bp_light_aborted(edge);
+    } else {
+        bp_light_keep(edge);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    close_counted(entry);
 }
 
 /* The innermost call was left without returning. Its stub may yet return, if its frame was only
@@ -73,6 +77,8 @@ static void drop(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = bp_thread_innermost(thread);
     if (entry->sp & BP_ENTRY_CLOSED) { /* returned on another thread, and counted there */
         bp_call_settle(thread, entry, now);
+        if (bp_light_is(entry))
+            leave_light(thread, entry, 0);
         bp_thread_uncover(thread, bp_call_parent(entry));
     } else {
         leave_open(thread, now, 0);

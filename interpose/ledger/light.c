@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which contexts are timed by samples, and what samples say. A handler may run between any two
- * statements, and change the same edge: `left` is written last, and whoever turns an edge back says
- * so in `turned` before.
+ * statements, and change the same edge: `left` is written last, and whoever turns an edge back
+ * clears `counted` before.
  */
 #include "interpose/ledger/light.h"
 
@@ -76,38 +76,34 @@ static void time_all(struct bp_edge *edge) {
 
 static void next_sample(const struct bp_thread *thread, struct bp_edge *edge) {
     set_left(edge, (int32_t)draw(thread, edge->distance));
-    if (edge->turned)
+    if (!edge->counted)
         time_all(edge);
 }
 
-/* The entry stays the edge's; `busy` has one that never returns. */
+/* The entry stays the edge's. */
 static void turn_back(struct bp_edge *edge) {
-    if (!edge->turned) {
-        edge->turned = 1;
-        __atomic_fetch_add(&edge->busy, 1, __ATOMIC_RELAXED);
-    }
+    edge->counted = 0;
     edge->patience += JUDGED_SHIFT + edge->patience < MOST_SHIFT;
     edge->good = 0;
     time_all(edge);
 }
 
 int bp_light_begin(struct bp_thread *thread, struct bp_edge *edge, uint32_t distance) {
+    if (edge->kept)
+        return 0;
     if (!edge->entry) {
         struct bp_entry *entry = bp_thread_take(thread);
         if (!entry)
             return 0;
-        *entry = (struct bp_entry){.node = edge->node, .source = (uint64_t)edge};
+        *entry = (struct bp_entry){
+            .node = edge->node, .source = (uint64_t)edge, .start = BP_ENTRY_UNTIMED};
         edge->entry = (uint64_t)entry;
-        edge->turned = 1; /* `busy` is 0 */
     }
     edge->distance = distance;
     edge->since = 0;
     edge->samples = edge->sum = edge->squares = 0;
     set_left(edge, (int32_t)draw(thread, distance));
-    if (edge->turned) {
-        edge->turned = 0;
-        __atomic_fetch_sub(&edge->busy, 1, __ATOMIC_RELAXED);
-    }
+    edge->counted = 1;
     return 1;
 }
 
@@ -130,9 +126,14 @@ static int may_count(const struct bp_thread *thread, const struct bp_edge *edge)
     const struct bp_node *node = (const struct bp_node *)edge->node;
     const struct bp_sampled *sampled = ((const struct bp_local *)thread->local)->sampled;
     return bp_light_on && bp_process.clock == BP_CLOCK_TSC && bp_sampling.signal &&
-           bp_sampling.period && sampled && sampled->timer && is_plain(stub) &&
-           stub >= bp_stubs && stub < bp_stubs + BP_STUBS &&
+           bp_sampling.period && sampled && sampled->timer && is_plain(stub) && stub >= bp_stubs &&
+           stub < bp_stubs + BP_STUBS &&
            node->parent == ((const struct bp_node *)edge->parent)->index && !bp_pause_is_on();
+}
+
+static uint32_t mean_of(uint64_t time, uint64_t calls) {
+    uint64_t mean = time / (calls | !calls) + 1;
+    return mean < UINT32_MAX ? (uint32_t)mean : UINT32_MAX;
 }
 
 /* By the calls since the last judgement, with signals blocked: a handler may judge the same edge.
@@ -150,7 +151,7 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
                 new_time / (new_calls | !new_calls) < ticks_of(SHORT_NS);
     edge->calls = calls;
     edge->time = time;
-    edge->usual = new_time / (new_calls | !new_calls) + 1;
+    edge->usual = mean_of(new_time, new_calls);
     edge->longer = (uint32_t)longer;
     edge->aborted = (uint32_t)node->aborted;
     if (!is_short || !may_count(thread, edge) || !bp_light_begin(thread, edge, FIRST_DISTANCE))
@@ -159,7 +160,7 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
 
 void bp_light_opened(struct bp_thread *thread, struct bp_edge *edge, struct bp_entry *entry) {
     int32_t left = __atomic_load_n(&edge->left, __ATOMIC_RELAXED);
-    if (left == INT32_MIN || (left > 0 && (!edge->entry || edge->turned))) {
+    if (left == INT32_MIN || (left > 0 && !edge->counted)) {
         uint64_t mask = bp_signals_block();
         judge(thread, edge);
         bp_signals_restore(mask);
@@ -201,7 +202,7 @@ static void set_distance(struct bp_thread *thread, struct bp_edge *edge, uint64_
 static void add_sample(struct bp_edge *edge, uint64_t self) {
     struct bp_node *node = (struct bp_node *)edge->node;
     uint64_t weight = edge->distance;
-    uint64_t most = OUTLIER * edge->usual, usual = self < most ? self : most;
+    uint64_t most = (uint64_t)OUTLIER * edge->usual, usual = self < most ? self : most;
     if (++edge->samples >> RECENT_SHIFT) { /* what is older counts half */
         edge->samples /= 2;
         edge->sum /= 2;
@@ -241,6 +242,11 @@ void bp_light_late(struct bp_edge *edge, uint64_t duration) {
 }
 
 void bp_light_aborted(struct bp_edge *edge) {
+    turn_back(edge);
+}
+
+void bp_light_keep(struct bp_edge *edge) {
+    edge->kept = 1;
     turn_back(edge);
 }
 

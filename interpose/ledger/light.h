@@ -35,6 +35,12 @@ static inline int bp_light_is_untimed(const struct bp_entry *entry) {
     return entry->start == BP_ENTRY_UNTIMED;
 }
 
+/* The entry of an edge as its next call wants it. */
+static inline void bp_light_rest(struct bp_entry *entry) {
+    entry->child = 0;
+    entry->start = BP_ENTRY_UNTIMED;
+}
+
 /* As bp_entry_start. */
 static inline uint64_t bp_light_start(const struct bp_entry *entry, uint64_t end) {
     return bp_entry_start(__atomic_load_n(&entry->start, __ATOMIC_RELAXED), entry->child, end);
@@ -53,6 +59,10 @@ void bp_light_late(struct bp_edge *edge, uint64_t duration);
 
 /* A counted call was left without returning: from now on all are timed. */
 void bp_light_aborted(struct bp_edge *edge);
+
+/* The edge's entry is one call's for good: its stub may yet return, when the function is not open
+ * any more. No call of the edge is counted again. */
+void bp_light_keep(struct bp_edge *edge);
 
 /* A tick of the thread's timer: counted calls that are open have a start from now on. */
 void bp_light_tick(struct bp_thread *thread, uint64_t now);

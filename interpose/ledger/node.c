@@ -144,7 +144,10 @@ static struct bp_edge *make_edge(struct bp_thread *thread, struct bp_local *loca
                              .stub = (uint64_t)stub,
                              .node = (uint64_t)node,
                              .open = (uint64_t)&local->open[node->func],
+                             .thread = (uint64_t)thread,
+                             .target = stub->target,
                              .left = BP_EDGE_TIMED};
+    edge->next = (uint64_t)edge;
     *map_find(local->map, local->map_size, parent, (uint64_t)stub) = edge;
     local->map_used++;
     return edge;
@@ -176,6 +179,17 @@ struct bp_edge *bp_edge_get(struct bp_thread *thread, uint64_t parent, struct bp
     if (edge)
         __atomic_store_n(place, edge, __ATOMIC_RELAXED);
     return edge;
+}
+
+void bp_edge_remember(struct bp_thread *thread, struct bp_edge *edge) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    const struct bp_stub *stub = (const struct bp_stub *)edge->stub;
+    if (stub < bp_stubs || stub >= bp_stubs + BP_STUBS)
+        return; /* a guest's */
+    struct bp_edge **last = &local->last[stub - bp_stubs];
+    if (*last && *last != edge)
+        __atomic_store_n(&edge->next, (uint64_t)*last, __ATOMIC_RELAXED);
+    __atomic_store_n(last, edge, __ATOMIC_RELAXED);
 }
 
 struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub) {

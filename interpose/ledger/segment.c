@@ -74,6 +74,11 @@ uint32_t *bp_thread_new_alive(void) {
     return (uint32_t *)memory;
 }
 
+static void set_local(struct bp_thread *thread, struct bp_local *local) {
+    thread->local = (uint64_t)local;
+    thread->last = (uint64_t)local->last - (uint64_t)bp_stubs / 2;
+}
+
 static struct bp_thread *new_segment(void) {
     uint32_t index;
     struct bp_local *local = new_local();
@@ -83,7 +88,7 @@ static struct bp_thread *new_segment(void) {
     if (!thread)
         return NULL;
     thread->index = index;
-    thread->local = (uint64_t)local;
+    set_local(thread, local);
     BP_STOP(SEGMENT_ITEM);
     bp_writer_commit(&bp_process.writer, BP_THREADS);
     bp_process.threads++;
@@ -282,7 +287,7 @@ struct bp_thread *bp_thread_scratch(void) {
     scratch->local.spare = scratch->edges;
     scratch->local.spare_count = SCRATCH_NODES;
     scratch->local.stack_high = UINT64_MAX;
-    thread->local = (uint64_t)&scratch->local;
+    set_local(thread, &scratch->local);
     thread->free = (uint64_t)scratch->entries;
     for (int i = 0; i < SCRATCH_ENTRIES - 1; i++)
         scratch->entries[i].child = (uint64_t)&scratch->entries[i + 1];

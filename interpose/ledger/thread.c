@@ -51,12 +51,20 @@ static uint64_t duration_of(const struct bp_entry *entry, uint64_t now) {
     return duration > entry->child ? duration : entry->child;
 }
 
+/* How often the function is still open without this call. A counted call's entry is claimed by that
+ * number, so it stays until the stub has given the entry back. */
+static uint32_t close_one(struct bp_thread *thread, const struct bp_entry *entry) {
+    uint32_t *open = &bp_thread_local(thread)->open[bp_call_node(entry)->func];
+    uint32_t others = *open - (*open > 0);
+    if (!bp_light_is(entry))
+        *open = others;
+    return others;
+}
+
 uint64_t bp_call_settle(struct bp_thread *thread, struct bp_entry *entry, uint64_t now) {
     struct bp_node *node = bp_call_node(entry);
-    uint32_t *open = &bp_thread_local(thread)->open[node->func];
     uint64_t duration = duration_of(entry, now);
-    *open -= *open > 0;
-    *(*open ? &node->inner : &node->total) += duration;
+    *(close_one(thread, entry) ? &node->inner : &node->total) += duration;
     node->self += duration > entry->child ? duration - entry->child : 0;
     bp_call_parent(entry)->child += duration;
     if (thread->wait_entry == (uint64_t)entry)
@@ -111,6 +119,7 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     struct bp_entry *entry = edge ? bp_entry_take(thread) : NULL;
     if (!entry)
         return NULL;
+    bp_edge_remember(thread, edge);
     struct bp_node *node = (struct bp_node *)edge->node;
     entry->parent = (uint64_t)parent;
     entry->node = (uint64_t)node;
@@ -207,8 +216,9 @@ static void count_light(struct bp_thread *thread, struct bp_entry *entry, uint64
         return;
     }
     bp_call_node(entry)->untimed++;
-    entry->child = 0; /* the stub gives it back */
-    if (!bp_light_is_untimed(entry))
+    int late = !bp_light_is_untimed(entry);
+    bp_light_rest(entry); /* the stub gives it back */
+    if (late)
         bp_light_late(edge, duration);
 }
 
@@ -226,12 +236,12 @@ static int leave(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                 count_returned(bp_call_node(entry), entry->child);
         }
         entry->child = 0;
-        return 1;
+        return !bp_light_is(entry);
     }
     if (entry->sp & BP_ENTRY_INHERITED) {
         bp_left_inherited(thread, entry, now);
         entry->child = 0;
-        return 1;
+        return !bp_light_is(entry);
     }
     if (bp_thread_innermost(thread) != entry && !bp_left_elsewhere(thread, entry, now, counted))
         return 0;

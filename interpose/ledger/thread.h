@@ -10,6 +10,8 @@
 #ifndef BP_INTERPOSE_LEDGER_THREAD_H
 #define BP_INTERPOSE_LEDGER_THREAD_H
 
+#include <stddef.h>
+
 #include "interpose/arch/arch.h"
 #include "interpose/base/pages.h"
 #include "interpose/ledger/lock.h"
@@ -53,35 +55,38 @@ struct bp_edge {
     uint64_t parent;
     uint64_t stub;
     uint64_t node;
-    uint64_t entry; /* of its calls that are not timed (light.h); 0: all of them are */
-    uint64_t open;  /* address of the function's bp_local.open */
-    int32_t left;   /* calls until the next one that light.c wants to see */
-    int8_t busy;    /* -1: the entry is free */
+    uint64_t entry;  /* of its calls that are not timed (light.c); 0: all of them are */
+    uint64_t open;   /* address of the function's bp_local.open */
+    uint64_t thread; /* whose it is */
+    uint64_t target; /* the stub's */
+    int32_t left;    /* calls until the next one that light.c wants to see */
     /* light.c's: */
-    uint8_t turned;   /* all calls are timed again */
-    uint8_t patience; /* how often that was */
-    uint8_t unused;
-    uint32_t good; /* samples since then */
+    uint8_t counted;  /* calls may be counted only: 0 before that, and when they are timed again */
+    uint8_t kept;     /* the entry is a call's for good: the context is never counted again */
+    uint8_t patience; /* how often calls were timed again */
+    uint8_t since;    /* samples since their mean distance was set */
+    uint64_t next;    /* another one of the stub's, or this one; no end */
+    uint32_t good;    /* samples since calls were timed again */
     /* What the node had when it was last judged. */
     uint32_t longer;
     uint32_t aborted;
+    uint32_t usual; /* mean duration */
     uint64_t calls;
     uint64_t time;
-    /* Samples: their mean distance, how many there were since it was set, and all of them. */
+    /* Samples: their mean distance, and all of them. */
     uint32_t distance;
-    uint32_t since;
-    uint64_t samples;
+    uint32_t samples;
     uint64_t sum;
     uint64_t squares;
-    uint64_t usual; /* mean duration at the last judgement */
-    uint64_t reserved;
 };
-_Static_assert(sizeof(struct bp_edge) == 128, "edge: what the stub reads is one cache line");
+_Static_assert(sizeof(struct bp_edge) == 128 && offsetof(struct bp_edge, next) == 64,
+               "edge: what the stub reads is one cache line");
 
 #define BP_EDGE_TIMED INT32_MIN /* of `left`: the next call is seen in C (light.c) */
 
-/* The stub looks in a direct-mapped table of their addresses. */
-#define BP_EDGES 16384
+/* Where the edge of a stub's last call, and those before it, are others, the stub looks in a
+ * direct-mapped table of their addresses. */
+#define BP_EDGES 4096
 #define BP_EDGE_FACTOR 0x61c88647 /* spreads node addresses over bits 27 and up */
 #define BP_EDGE_SHIFT 27
 
@@ -101,6 +106,7 @@ struct bp_task_state;
  * it is. Thus that costs nothing on the path of a known call. */
 struct bp_local {
     struct bp_edge *edges[BP_EDGES]; /* first: the stub adds offsets to bp_thread.local */
+    struct bp_edge *last[BP_STUBS];  /* by stub: the edge of its last call (bp_thread.last) */
     uint32_t open[BP_FUNCTIONS];     /* by function: its calls that are open */
     struct bp_edge **map;            /* all edges, open addressing */
     struct bp_edge *spare;           /* the next one to be made */
@@ -268,6 +274,8 @@ void bp_thread_scratch_free(struct bp_thread *thread);
 
 /* node.c: the context of a call of `stub` from the node `parent`. NULL without memory. */
 struct bp_edge *bp_edge_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
+/* It is the first that its stub looks at. */
+void bp_edge_remember(struct bp_thread *thread, struct bp_edge *edge);
 struct bp_node *bp_node_get(struct bp_thread *thread, uint64_t parent, struct bp_stub *stub);
 struct bp_node *bp_node_new(struct bp_thread *thread, uint32_t parent, uint32_t func);
 

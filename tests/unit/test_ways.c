@@ -139,7 +139,7 @@ static uint64_t other_chance(uint64_t below) {
 
 static void count(const struct bp_entry *parent, struct bp_edge *edge) {
     const struct bp_node *from = (const struct bp_node *)parent->node;
-    int timed = !edge->entry || edge->turned;
+    int timed = !edge->counted && !edge->kept;
     if (((const struct bp_node *)edge->node)->parent == from->index && timed &&
         !bp_light_begin(bp_self, edge, 4))
         abort();

@@ -22,6 +22,7 @@ int main(void) {
     PRINT("THREAD_FREE", offsetof(struct bp_thread, free));
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
     PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
+    PRINT("THREAD_LAST", offsetof(struct bp_thread, last));
     PRINT("LOCAL_OPEN", offsetof(struct bp_local, open));
     PRINT("NODE_FUNC", offsetof(struct bp_node, func));
     PRINT("NODE_SELF", offsetof(struct bp_node, self));
@@ -38,8 +39,11 @@ int main(void) {
     PRINT("EDGE_NODE", offsetof(struct bp_edge, node));
     PRINT("EDGE_ENTRY", offsetof(struct bp_edge, entry));
     PRINT("EDGE_OPEN", offsetof(struct bp_edge, open));
+    PRINT("EDGE_NEXT", offsetof(struct bp_edge, next));
     PRINT("EDGE_LEFT", offsetof(struct bp_edge, left));
-    PRINT("EDGE_BUSY", offsetof(struct bp_edge, busy));
+    PRINT("EDGE_COUNTED", offsetof(struct bp_edge, counted));
+    PRINT("EDGE_THREAD", offsetof(struct bp_edge, thread));
+    PRINT("EDGE_TARGET", offsetof(struct bp_edge, target));
     PRINT("EDGE_MASK", (BP_EDGES - 1) * sizeof(uint64_t));
     PRINT("EDGE_FACTOR", BP_EDGE_FACTOR);
     PRINT("EDGE_SHIFT", BP_EDGE_SHIFT);

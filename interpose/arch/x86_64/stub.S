@@ -24,8 +24,8 @@
  * are in here, have less, rsp + 1 to rsp + 7. backtrace(3) and gdb end where two neighbours are
  * equal, so that is taken from the address of the entry.
  *
- * Registers: rax (vector count of varargs), rdx, rcx and r9 are parked in the red zone while the
- * entry is filled in; r10 and r11 are free at a call through the PLT. Nothing here or in the C
+ * Registers: rax (vector count of varargs) is parked in the red zone while the call is opened, and
+ * rdx, rcx and r9 where it is timed; r10 and r11 are free at a call through the PLT. Nothing here or in the C
  * below (-mgeneral-regs-only) touches a vector or x87 register, MXCSR or the direction flag, so
  * those need no saving. On return rax and rdx are parked in rsi and rdi; rcx, rsi, rdi and r8-r11
  * are dead by the System V ABI.
@@ -71,7 +71,8 @@
 enter_fast:
 	.cfi_startproc
 	FIND	bail, counted
-	TAKE	bail
+timed:
+	TAKE	bail_without_entry
 	OPEN
 	.globl	bp_stub_return_fast
 	.hidden	bp_stub_return_fast
@@ -83,37 +84,37 @@ return_from_entry:
 
 /* A target that ends in a jump to a hooked function gives it its own return address: our own. */
 	CFI_AT_ENTRY
+	.cfi_same_value 3
 at_parent:
 	jb	bail
-	lea	bp_stub_return_fast(%rip), %rax
-	cmp	%rax, (%rsp)
+	lea	bp_stub_return_fast(%rip), %r11
+	cmp	%r11, (%rsp)
 	je	above_us
-	lea	bp_stub_return_counted(%rip), %rax
-	cmp	%rax, (%rsp)
+	lea	bp_stub_return_counted(%rip), %r11
+	cmp	%r11, (%rsp)
 	je	above_us
-	lea	bp_stub_return_sampled(%rip), %rax
-	cmp	%rax, (%rsp)
+	lea	bp_stub_return_sampled(%rip), %r11
+	cmp	%r11, (%rsp)
 	je	above_us
+bail_at_edge:
+	mov	EDGE_STUB(%rax), %r11
 	jmp	bail
-	CFI_IN_ENTRY
+other_edge:
+	FIND_OTHER bail
 
 /* Calls of a context that is adaptive (light.c), and whatever C wants to see. ZF: it is time to time
  * one. */
-	CFI_AT_ENTRY
-	.cfi_same_value 3
 counted:
 	jz	sampled
-	COUNT	busy
+	COUNT	bail_at_edge, timed
 	.globl	bp_stub_return_counted
 	.hidden	bp_stub_return_counted
 bp_stub_return_counted:
-	COUNTED	counted_odd, counted_orphan, counted_nested
+	COUNTED	counted_odd, counted_late, counted_nested
 	CFI_AT_ENTRY
 	.cfi_same_value 3
-busy:	decb	EDGE_BUSY(%rax)
-	jmp	bail
 sampled:
-	TAKE	bail
+	TAKE	bail_without_entry
 	mov	%rax, ENTRY_SOURCE(%rcx)
 	OPEN
 	.globl	bp_stub_return_sampled
@@ -127,20 +128,15 @@ bp_stub_return_sampled:
 	jmp	leave_odd
 
 	CFI_IN_ENTRY
-/* Calls that are timed were made from it: r11 = parent, r9 = address of the function's count. */
+/* Calls that are timed were made from it: r11 = parent. No outer call of the function is open. */
 counted_nested:
 	add	%rcx, ENTRY_CHILD(%r11)
 	movq	$0, ENTRY_CHILD(%rbx)
-	cmpl	$0, (%r9)
-	jne	1f
 	add	%rcx, NODE_TOTAL(%rsi)
 	jmp	return_counted
-1:	add	%rcx, NODE_INNER(%rsi)
-	jmp	return_counted
 
-/* The function is not open at all, as in leave_orphan. */
-counted_orphan:
-	incl	(%r9)
+counted_late:
+	mov	%rbx, THREAD_CURRENT(%r10)
 counted_odd:
 	lea	-32(%rsp), %rsp
 	.cfi_def_cfa %rsp, 40
@@ -155,6 +151,7 @@ counted_odd:
 	call	bp_thread_leave				/* 1: the entry may be used again */
 	mov	%eax, %ecx
 	mov	16(%rsp), %r8
+	mov	EDGE_OPEN(%r8), %r9
 	mov	8(%rsp), %rax
 	mov	(%rsp), %rdx
 	lea	32(%rsp), %rsp
@@ -166,7 +163,9 @@ counted_odd:
 	.cfi_same_value 3
 	test	%ecx, %ecx
 	jz	1f
-	decb	EDGE_BUSY(%r8)
+	cmpl	$0, (%r9)
+	je	1f
+	decl	(%r9)				/* the entry may be claimed again */
 1:	ret
 	CFI_IN_ENTRY
 
@@ -212,16 +211,18 @@ leave_odd:
 	.cfi_endproc
 	.size	enter_fast, . - enter_fast
 
-/* The same in C. rax, rdx, rcx, r9 may be parked already (bail): they are stored again. */
+/* The same in C. rax may be parked already (bail). */
 	.p2align 6
 	.type	enter_slow, @function
 enter_slow:
 	.cfi_startproc
 	mov	%rax, -8(%rsp)
-	mov	%rdx, -16(%rsp)
-	jmp	1f
-bail:	mov	-24(%rsp), %rcx
-1:	lea	-80(%rsp), %rsp				/* struct bp_registers, aligned to 8 mod 16 */
+	jmp	bail
+bail_without_entry:
+	mov	EDGE_STUB(%rax), %r11
+	mov	-24(%rsp), %rcx
+bail:	mov	%rdx, -16(%rsp)
+	lea	-80(%rsp), %rsp				/* struct bp_registers, aligned to 8 mod 16 */
 	.cfi_adjust_cfa_offset 80
 	mov	%rcx, 56(%rsp)
 	mov	%r9, 48(%rsp)

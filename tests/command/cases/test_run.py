@@ -57,7 +57,7 @@ class Run(CommandTest):
                                  cwd=self.directory, stderr=subprocess.PIPE, check=True)
         self.assertEqual(process.stderr.count("battprof has no variable BATTPROF_SAMPEL"), 1,
                          process.stderr)
-        self.assertEqual(process.stderr.count("variables"), 1, process.stderr)
+        self.assertEqual(process.stderr.count("has no variable"), 1, process.stderr)
 
     def test_signals_are_passed_on(self):
         for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP,

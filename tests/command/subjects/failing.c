@@ -3,7 +3,7 @@
  * What tools/base/malloc.c gets its memory from in a test's build of the command. The allocation of
  * number FAIL_AT fails, and with FAIL_ON=1 all after it. With FAIL_LIST none does, and that file
  * gets the number of the first allocation of each call path, one to a line. With FAIL_SHOW=1 the
- * call path of what fails goes to standard error.
+ * call path of what fails goes to standard error. The file FAIL_DID exists once something failed.
  */
 #include <execinfo.h>
 #include <fcntl.h>
@@ -30,6 +30,7 @@ static struct {
     long calls;
     long fails; /* 0: none */
     long all, show;
+    const char *did;       /* file name */
     int list;              /* a descriptor; 0: none */
     int busy;              /* backtrace() may allocate */
     uint64_t known[PATHS]; /* hashes of call paths; 0: free */
@@ -71,6 +72,8 @@ static int fails(void) {
         note_path();
     if (failed && state.show)
         show_path();
+    if (failed && state.did)
+        close(open(state.did, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
     state.busy = 0;
     return failed;
 }
@@ -100,5 +103,6 @@ __attribute__((constructor)) static void begin(void) {
     state.all = number_of("FAIL_ON");
     state.show = number_of("FAIL_SHOW");
     state.fails = number_of("FAIL_AT");
+    state.did = getenv("FAIL_DID");
     state.calls = 0;
 }

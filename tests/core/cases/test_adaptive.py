@@ -37,8 +37,8 @@ def check_facts(truth, report):
 
 
 @timed
-def counts_and_sums():
-    truth, report = run_short()
+def counts_and_sums(env=None):
+    truth, report = run_short(env)
     check_facts(truth, report)
     some = 0.25 if lost_s(report) < BUSY * report["wall_s"] else 0  # interrupted calls are not short
     for name in ("short_empty", "short_steady", "short_outer"):
@@ -47,6 +47,12 @@ def counts_and_sums():
     equal("untimed calls of short_milli", row(report, "short_milli").get("untimed"), None)
     if row(report, "short_steady").get("untimed", 0) > CALLS:
         check(any("estimates" in note for note in report["notes"]), "no note: %r" % report["notes"])
+
+
+@timed
+def named_by_dsl():
+    """What --dsl names is flagged in the profile, and counted like the rest."""
+    counts_and_sums({"BATTPROF_DSL": "libdsl*"})
 
 
 @case

@@ -256,7 +256,8 @@ def few_samples():
 @case
 def nothing_recorded():
     report = record("", command=["env", "-u", "LD_PRELOAD", "-u", "BATTPROF_DIR", "/bin/true"])
-    check(any("was intercepted; loaded" in note for note in report["notes"]), report["notes"])
+    check(any("was intercepted; name yours with --dsl; these were loaded" in note
+              for note in report["notes"]), report["notes"])
 
 
 @case

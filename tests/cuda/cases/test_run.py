@@ -43,7 +43,7 @@ def the_driver_alone():
 def contents():
     report = run_on_device("--check-transfers", mode="content")
     equal("duplicates", sum(r["duplicates"] for r in report["transfer_list"]), 8)
-    check(any("copies to the device 8 were repeated" in note for note in report["notes"]),
+    check(any("copies to the device 8 repeated an earlier one" in note for note in report["notes"]),
           report["notes"])
 
 
