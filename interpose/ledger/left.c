@@ -29,6 +29,8 @@ static void leave_light(struct bp_thread *thread, struct bp_entry *entry, int go
     if (!bp_light_is(entry)) {
         entry->source = 0;
         bp_light_missed(thread, edge);
+        if (gone)
+            bp_entry_give(thread, entry);
         return;
     }
     if (edge->kept)
