@@ -18,7 +18,7 @@
 
 /* 16,384 functions are promised; the rest is for waits and I/O. */
 #define BP_STUBS 20480
-#define BP_CALIBRATION_STUBS 3 /* the last ones */
+#define BP_CALIBRATION_STUBS 4 /* the last ones */
 
 /* Functions that a ledger can tell apart. */
 #define BP_FUNCTIONS 65536
@@ -61,7 +61,7 @@ struct bp_edge {
     uint8_t turned;   /* all calls are timed again */
     uint8_t patience; /* how often that was */
     uint8_t unused;
-    uint32_t good; /* samples since then */
+    uint32_t good; /* time of its calls since then, light.c has the unit */
     /* What the node had when it was last judged. */
     uint32_t longer;
     uint32_t aborted;
@@ -73,8 +73,8 @@ struct bp_edge {
     uint64_t samples;
     uint64_t sum;
     uint64_t squares;
-    uint64_t usual; /* mean duration at the last judgement */
-    uint64_t reserved;
+    uint64_t usual;  /* mean duration at the last judgement */
+    uint64_t excess; /* of outliers: what is not in `sum` */
 };
 _Static_assert(sizeof(struct bp_edge) == 128, "edge: what the stub reads is one cache line");
 
@@ -108,6 +108,7 @@ struct bp_local {
     uint32_t map_used;
     uint32_t spare_count;
     uint32_t light_random;  /* state of light.c's generator */
+    uint64_t light_last;    /* target of light.c's last sample */
     struct bp_chunk *nodes; /* the chunk that new nodes go to */
     uint32_t entry_count;
     uint32_t key_set; /* the pthread key that ends this thread is armed */
