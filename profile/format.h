@@ -150,7 +150,8 @@ struct bp_header {
     uint32_t untimed;
     uint32_t sampled_inside;
     uint32_t sampled_outside;
-    char reserved[380];
+    uint32_t sampled_other; /* more of sampled_inside, if the last one had another target */
+    char reserved[376];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -334,17 +335,23 @@ struct bp_node {
     uint64_t passed;
     uint64_t lines; /* ticks of `self` that counting lines took, and looking at imports */
     /* Calls that returned and were counted only; what they took is in the self time of where they
-     * were called from. Some calls among them were timed: how many; each with the mean distance of
-     * such calls at that time as its weight, the sum of weights, of their squares, and of self
-     * times and their squares, both times the weight. */
+     * were called from. Some calls among them were timed: how many. The weight of each is the
+     * number of such calls that were to come before it on average. Sums of weights and of their
+     * squares, of weight times self time and of its square, of the weight's square times self time;
+     * the largest weight times self time; the weights of those that had another target than the
+     * thread's sample before. All but `sampled` and `sampled_most` may have been halved together.
+     */
     uint64_t untimed;
     uint64_t sampled;
     uint64_t sampled_weight;
     uint64_t sampled_weight_squares;
     uint64_t sampled_self;
     uint64_t sampled_squares;
+    uint64_t sampled_self_twice;
+    uint64_t sampled_most;
+    uint64_t sampled_other;
 };
-_Static_assert(sizeof(struct bp_node) == 904, "node");
+_Static_assert(sizeof(struct bp_node) == 928, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. Some
  * fields mean different things, by who opened the call and how far it is:

@@ -26,6 +26,11 @@ struct cost {
     uint32_t inside, outside; /* 1/256 ticks a call */
 };
 
+/* Another target than that. */
+static void nothing_else(void) {
+    __asm__ volatile("" : : "r"(0));
+}
+
 static uint64_t run(void (*volatile function)(void), unsigned calls) {
     uint64_t start = bp_clock_now(bp_process.clock);
     for (unsigned i = 0; i < calls; i++)
@@ -85,6 +90,7 @@ static struct cost measure_sampled(struct bp_thread *thread, struct bp_edge *edg
     struct bp_thread *self = bp_self;
     for (int i = 0; i < BATCHES; i++) {
         uint64_t calls = node->sampled, time = node->sampled_self;
+        uint64_t weight = node->sampled_weight;
         if (!bp_light_begin(thread, edge, SAMPLED_DISTANCE))
             return (struct cost){0, 0};
         bp_self = thread;
@@ -92,10 +98,10 @@ static struct cost measure_sampled(struct bp_thread *thread, struct bp_edge *edg
         bp_self = self;
         bare = smallest(bare, run(nothing, SAMPLED_CALLS) * 256 / SAMPLED_CALLS);
         calls = node->sampled - calls;
-        time = (node->sampled_self - time) / SAMPLED_DISTANCE * 256;
-        uint64_t others = (SAMPLED_CALLS - calls) * (bare + counted) + time;
         if (!calls)
             continue;
+        time = (node->sampled_self - time) * 256 / ((node->sampled_weight - weight) / calls);
+        uint64_t others = (SAMPLED_CALLS - calls) * (bare + counted) + time;
         within = smallest(within, time / calls);
         outside = smallest(outside, whole > others ? (whole - others) / calls : 0);
     }
@@ -104,16 +110,47 @@ static struct cost measure_sampled(struct bp_thread *thread, struct bp_edge *edg
     return (struct cost){within > bare ? (uint32_t)(within - bare) : 0, (uint32_t)outside};
 }
 
-static void measure_adaptive(struct bp_thread *thread, struct bp_stub *stub) {
+static uint64_t total_of(struct bp_edge *const edges[2]) {
+    return ((const struct bp_node *)edges[0]->node)->total +
+           ((const struct bp_node *)edges[1]->node)->total;
+}
+
+/* All calls are samples, of one target, or of two by chance: what that takes more for a call with
+ * another target than the call before, which are half of them. */
+static uint32_t measure_other(struct bp_thread *thread, struct bp_edge *const edges[2]) {
+    uint64_t within[2] = {UINT64_MAX, UINT64_MAX};
+    struct bp_thread *self = bp_self;
+    uint32_t chance = 1;
+    for (int i = 0; i < 2 * BATCHES; i++) {
+        uint64_t before = total_of(edges);
+        if (!bp_light_begin(thread, edges[0], 1) || !bp_light_begin(thread, edges[1], 1))
+            return 0;
+        bp_self = thread;
+        for (unsigned n = 0; n < FAST_CALLS; n++) {
+            chance = chance >> 1 ^ (chance & 1 ? 0xb4bcd35cu : 0); /* Galois */
+            const struct bp_stub *stub = (const struct bp_stub *)edges[i & chance & 1]->stub;
+            ((void (*)(void))(bp_stubs_fast + (stub - bp_stubs) * BP_STUB_CODE_SIZE))();
+        }
+        bp_self = self;
+        within[i & 1] = smallest(within[i & 1], total_of(edges) - before);
+    }
+    uint64_t more = within[1] > within[0] ? within[1] - within[0] : 0;
+    return (uint32_t)(more * 256 / (FAST_CALLS / 2));
+}
+
+static void measure_adaptive(struct bp_thread *thread, struct bp_stub *stubs) {
     struct bp_header *header = bp_process.writer.header;
-    void (*through)(void) = (void (*)(void))(bp_stubs_fast + (stub - bp_stubs) * BP_STUB_CODE_SIZE);
-    struct bp_edge *edge = bp_edge_get(thread, thread->root.node, stub);
-    if (!edge || !bp_light_begin(thread, edge, SAMPLED_DISTANCE))
+    struct bp_edge *const edges[] = {bp_edge_get(thread, thread->root.node, &stubs[0]),
+                                     bp_edge_get(thread, thread->root.node, &stubs[1])};
+    void (*through)(void) =
+        (void (*)(void))(bp_stubs_fast + (stubs - bp_stubs) * BP_STUB_CODE_SIZE);
+    if (!edges[0] || !edges[1] || !bp_light_begin(thread, edges[0], SAMPLED_DISTANCE))
         return;
-    header->untimed = measure_counted(thread, edge, through);
-    struct cost sampled = measure_sampled(thread, edge, through, header->untimed);
+    header->untimed = measure_counted(thread, edges[0], through);
+    struct cost sampled = measure_sampled(thread, edges[0], through, header->untimed);
     header->sampled_inside = sampled.inside;
     header->sampled_outside = sampled.outside;
+    header->sampled_other = measure_other(thread, edges);
 }
 
 /* Less than this without a CPU is not worth asking for. */
@@ -161,6 +198,7 @@ static void measure_all(void) {
         stubs[0] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 1, BP_STUB_CALL};
         stubs[1] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 2, BP_STUB_WAIT};
         stubs[2] = (struct bp_stub){(uint64_t)nothing, BP_FUNCTIONS - 3, BP_STUB_CALL};
+        stubs[3] = (struct bp_stub){(uint64_t)nothing_else, BP_FUNCTIONS - 4, BP_STUB_CALL};
         struct cost slow = measure(thread, &stubs[1], bp_stubs_slow, SLOW_CALLS);
         struct cost fast = bp_process.clock == BP_CLOCK_TSC
                                ? measure(thread, &stubs[0], bp_stubs_fast, FAST_CALLS)
@@ -185,6 +223,7 @@ static void copy_costs(struct bp_header *to, const struct bp_header *from) {
     to->untimed = from->untimed;
     to->sampled_inside = from->sampled_inside;
     to->sampled_outside = from->sampled_outside;
+    to->sampled_other = from->sampled_other;
     __atomic_store_n(&to->inside, from->inside, __ATOMIC_RELEASE);
 }
 

@@ -98,8 +98,10 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
 void bp_thread_after_fork_child(void) {
     struct bp_thread *thread = bp_self;
     uint64_t now = bp_clock_now(bp_process.clock);
-    if (thread)
+    if (thread) {
         put_back(own_local());
+        own_local()->light_random = 0; /* or all children time the same calls, wrong together */
+    }
     bp_thread_after_fork_parent();
     bp_process.dead = NULL;
     bp_process.threads = thread ? 1 : 0;

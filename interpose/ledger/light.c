@@ -13,14 +13,19 @@
  * falls to each. */
 #define FIRST_DISTANCE 4
 #define MOST_DISTANCE 64
-/* Samples at one distance before it is set anew. */
+/* Samples at one distance before it is set anew; and in all, for each of the distance, before it
+ * grows: long calls that are rare have to be met first. */
 #define SAMPLES_SHIFT 5
+#define SAMPLES_EACH 16
 /* What a call takes beyond so many times the mean is mostly an interrupt: it is in the estimate and
- * its error, but no reason to time more calls. */
+ * its error, but no reason to time more calls. Not so if it is more than a 2^-6 of all time. */
 #define OUTLIER 16
+#define INTERRUPTS_SHIFT 6
+/* Samples after which older ones count half; those before the context was turned back count, too.
+ */
 #define RECENT_SHIFT 13
-/* Calls of which a quarter must be timed to know their time: then all are. */
-#define WIDE_CALLS (1 << 16)
+/* Counted calls after which all are timed, if more than a quarter of them had to be. */
+#define WIDE_CALLS (1 << 12)
 /* The error of a context's time, as standard deviation, is to be less than 2^-8 of it, or of a
  * hundredth of the thread's time: 0.8 % in 95 of 100 cases. It may be 2^-4 of what timing costs: a
  * third of that is in doubt however many calls are timed. */
@@ -35,8 +40,13 @@
 /* A call that takes so long turns its context back: a few of them would be missed. It is
  * BP_LONGEST_UNTIMED_S. */
 #define LONG_NS 16000
-/* Samples without a long one after which one long call is forgiven. */
-#define FORGIVEN 1024
+/* A long call says something of others like it that were counted, unless these would have taken so
+ * long: a tick had found one of them before, as the distance of ticks is 5 ms. */
+#define FOUND_NS 5000000
+/* Time of calls without a long one after which one long call is forgiven. A tick finds one for 5 ms
+ * of such calls: they are less than a tenth of the context's time then. */
+#define FORGIVEN_MS 50
+#define GOOD_SHIFT 6 /* of ticks in bp_edge.good */
 
 enum bp_light bp_light_on;
 
@@ -99,9 +109,8 @@ int bp_light_begin(struct bp_thread *thread, struct bp_edge *edge, uint32_t dist
             .node = edge->node, .source = (uint64_t)edge, .start = BP_ENTRY_UNTIMED};
         edge->entry = (uint64_t)entry;
     }
-    edge->distance = distance;
+    edge->distance = (uint16_t)distance;
     edge->since = 0;
-    edge->samples = edge->sum = edge->squares = 0;
     set_left(edge, (int32_t)draw(thread, distance));
     edge->counted = 1;
     return 1;
@@ -175,7 +184,7 @@ static uint64_t wanted_distance(const struct bp_thread *thread, const struct bp_
     const struct bp_node *node = (const struct bp_node *)edge->node;
     uint64_t mean = edge->sum / edge->samples, calls = node->untimed + node->sampled;
     uint64_t variance = edge->squares / edge->samples - mean * mean;
-    uint64_t time = mean * calls, small = (now - thread->start) / SMALL_PART;
+    uint64_t time = mean * node->untimed + node->self, small = (now - thread->start) / SMALL_PART;
     uint64_t error = (time > small ? time : small) >> ERROR_SHIFT;
     uint64_t doubt = calls * bp_process.writer.header->inside >> (8 + DOUBT_SHIFT);
     error = error > doubt ? error : doubt;
@@ -190,41 +199,74 @@ static void set_distance(struct bp_thread *thread, struct bp_edge *edge, uint64_
     if (++edge->since >> SAMPLES_SHIFT == 0 || bp_light_on == BP_LIGHT_EAGER)
         return;
     edge->since = 0;
-    uint64_t wanted = wanted_distance(thread, edge, now);
-    if (wanted >= 2 * edge->distance && edge->distance < MOST_DISTANCE)
-        edge->distance *= 2;
-    else if (wanted < edge->distance && edge->distance > FIRST_DISTANCE)
+    uint64_t wanted = wanted_distance(thread, edge, now), distance = edge->distance;
+    if (wanted >= 2 * distance && distance < MOST_DISTANCE)
+        edge->distance <<= edge->samples >= SAMPLES_EACH * distance;
+    else if (wanted < distance && distance > FIRST_DISTANCE)
         edge->distance /= 2;
-    else if (wanted < edge->distance && node->untimed > WIDE_CALLS)
+    else if (wanted < distance && node->untimed > WIDE_CALLS)
         turn_back(edge);
 }
 
+/* The part of a sample's time that says how far apart samples may be. */
+static uint64_t usual_part(struct bp_edge *edge, uint64_t self) {
+    uint64_t most = (uint64_t)OUTLIER * edge->usual;
+    if (self <= most)
+        return self;
+    edge->excess += (uint32_t)(self - most);
+    return (uint64_t)edge->excess << INTERRUPTS_SHIFT > edge->sum ? self : most;
+}
+
+/* After hours in one context, before the sums of squares overflow: older samples count half. */
+#define FULL_SHIFT 62
+
+/* Samples stand for the calls before them that were counted only. */
+static void add_to_node(struct bp_node *node, uint64_t weight, uint64_t self, uint64_t other) {
+    uint64_t part = weight * self, half = node->sampled_squares >> FULL_SHIFT != 0;
+    node->sampled++;
+    node->sampled_weight = (node->sampled_weight >> half) + weight;
+    node->sampled_weight_squares = (node->sampled_weight_squares >> half) + weight * weight;
+    node->sampled_self = (node->sampled_self >> half) + part;
+    node->sampled_self_twice = (node->sampled_self_twice >> half) + weight * part;
+    node->sampled_squares = (node->sampled_squares >> half) + part * part;
+    node->sampled_other = (node->sampled_other >> half) + weight * other;
+    if (part > node->sampled_most)
+        node->sampled_most = part;
+}
+
+/* The stub's jump to the target goes where the last sample's went, unless the processor knows
+ * better: if that is wrong it takes longer, within what is timed. */
+static uint64_t is_other_target(const struct bp_thread *thread, const struct bp_edge *edge) {
+    struct bp_local *local = (struct bp_local *)thread->local;
+    uint64_t last = local->light_last;
+    local->light_last = ((const struct bp_stub *)edge->stub)->target;
+    return last != local->light_last;
+}
+
 static void add_sample(struct bp_edge *edge, uint64_t self) {
-    struct bp_node *node = (struct bp_node *)edge->node;
-    uint64_t weight = edge->distance;
-    uint64_t most = (uint64_t)OUTLIER * edge->usual, usual = self < most ? self : most;
+    uint64_t usual = usual_part(edge, self);
     if (++edge->samples >> RECENT_SHIFT) { /* what is older counts half */
         edge->samples /= 2;
         edge->sum /= 2;
         edge->squares /= 2;
+        edge->excess /= 2;
     }
     edge->sum += usual;
     edge->squares += usual * usual;
-    node->sampled_self += weight * self;
-    node->sampled_squares += weight * self * self;
-    node->sampled_weight_squares += weight * weight;
-    node->sampled_weight += weight;
-    node->sampled++;
 }
 
 void bp_light_sampled(struct bp_thread *thread, struct bp_edge *edge, uint64_t now,
                       uint64_t duration, uint64_t self) {
-    if (is_long(duration)) { /* it has its own time; others are not estimated by it */
+    uint64_t weight = edge->distance - 1, other = is_other_target(thread, edge);
+    if (!is_long(duration) || weight * duration < ticks_of(FOUND_NS))
+        add_to_node((struct bp_node *)edge->node, weight, self, other);
+    if (is_long(duration)) {
         turn_back(edge);
         return;
     }
     add_sample(edge, self);
-    if (++edge->good == FORGIVEN) {
+    edge->good += (uint32_t)(duration * edge->distance >> GOOD_SHIFT);
+    if (edge->good > ticks_of(FORGIVEN_MS * UINT64_C(1000000)) >> GOOD_SHIFT) {
         edge->patience -= edge->patience > 0;
         edge->good = 0;
     }
@@ -252,6 +294,11 @@ void bp_light_keep(struct bp_edge *edge) {
 
 void bp_light_tick(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = bp_thread_innermost(thread);
+    struct bp_edge *edge = bp_light_edge(entry);
+    if (edge && !bp_light_is(entry)) { /* a sample: now the handler's time is in it */
+        entry->source = 0;
+        bp_light_missed(thread, edge);
+    }
     for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
         if (!bp_light_is_untimed(entry))
             return;

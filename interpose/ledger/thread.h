@@ -20,7 +20,7 @@
 
 /* 16,384 functions are promised; the rest is for waits and I/O. */
 #define BP_STUBS 20480
-#define BP_CALIBRATION_STUBS 3 /* the last ones */
+#define BP_CALIBRATION_STUBS 4 /* the last ones */
 
 /* Functions that a ledger can tell apart. */
 #define BP_FUNCTIONS 65536
@@ -66,16 +66,17 @@ struct bp_edge {
     uint8_t patience; /* how often calls were timed again */
     uint8_t since;    /* samples since their mean distance was set */
     uint64_t next;    /* another one of the stub's, or this one; no end */
-    uint32_t good;    /* samples since calls were timed again */
+    uint32_t good;    /* time of its calls since they were timed again, light.c has the unit */
     /* What the node had when it was last judged. */
     uint32_t longer;
     uint32_t aborted;
     uint32_t usual; /* mean duration */
     uint64_t calls;
     uint64_t time;
-    /* Samples: their mean distance, and all of them. */
-    uint32_t distance;
-    uint32_t samples;
+    /* Samples: their mean distance, and the last ones. None is long, so 32 bits are enough. */
+    uint16_t distance;
+    uint16_t samples;
+    uint32_t excess; /* of outliers: what is not in `sum` */
     uint64_t sum;
     uint64_t squares;
 };
@@ -114,6 +115,7 @@ struct bp_local {
     uint32_t map_used;
     uint32_t spare_count;
     uint32_t light_random;  /* state of light.c's generator */
+    uint64_t light_last;    /* target of light.c's last sample */
     struct bp_chunk *nodes; /* the chunk that new nodes go to */
     uint32_t entry_count;
     uint32_t key_set; /* the pthread key that ends this thread is armed */

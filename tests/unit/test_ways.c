@@ -399,6 +399,9 @@ static int is_same_counted(const struct bp_node *a, const struct bp_node *b) {
     copy.sampled_weight_squares = a->sampled_weight_squares;
     copy.sampled_self = a->sampled_self;
     copy.sampled_squares = a->sampled_squares;
+    copy.sampled_self_twice = a->sampled_self_twice;
+    copy.sampled_most = a->sampled_most;
+    copy.sampled_other = a->sampled_other;
     if (!a->untimed && !a->aborted) /* what was left may have been counted only */
         return is_same(a, &copy);
     return a->func == b->func && a->parent == b->parent && a->aborted == b->aborted &&

@@ -67,3 +67,15 @@ void short_deep(int depth) {
 void short_milli(void) {
     spend(SHORT_milli, 300000);
 }
+
+void short_tiny(void) {
+    spend(SHORT_tiny, 3);
+}
+
+void short_phases(void) {
+    spend(SHORT_phases, short_sums[SHORT_phases].calls >> 14 & 1 ? 200 : 20);
+}
+
+void short_turning(void) {
+    spend(SHORT_turning, short_sums[SHORT_turning].calls % 3000 ? 20 : 8000);
+}

@@ -11,7 +11,10 @@ struct short_sums {
 };
 
 #define SHORT_FUNCTIONS(X)                                                                         \
-    X(empty) X(steady) X(bimodal) X(heavy) X(every16) X(every64) X(outer) X(sort) X(deep) X(milli)
+    X(empty)                                                                                       \
+    X(steady)                                                                                      \
+    X(bimodal)                                                                                     \
+    X(heavy) X(every16) X(every64) X(outer) X(sort) X(deep) X(milli) X(tiny) X(phases) X(turning)
 enum short_function {
 #define SHORT_NUMBER(name) SHORT_##name,
     SHORT_FUNCTIONS(SHORT_NUMBER) SHORT_COUNT
@@ -33,5 +36,8 @@ void short_outer(void);               /* 30, and a call of steady */
 void short_sort(int (*compare)(int)); /* 40, and a callback that calls steady */
 void short_deep(int depth);           /* 50, and itself */
 void short_milli(void);               /* 300,000 */
+void short_tiny(void);                /* 3 */
+void short_phases(void);              /* 20, 200, in turns of 16,384 calls */
+void short_turning(void); /* 20, and in each 3,000th call 8,000: too long to be counted */
 
 #endif

@@ -24,6 +24,9 @@ static void once(long number) {
     short_outer();
     short_sort(compare);
     short_deep((int)(number % 4));
+    short_tiny();
+    short_phases();
+    short_turning();
     if (number % 4000 == 0)
         short_milli();
 }
