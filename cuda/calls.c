@@ -205,10 +205,11 @@ static void check_site(struct bp_cuda_call *call, const uint64_t *result) {
 }
 
 /* A copy that returned. What others copy while the process ends is counted by its record alone: the
- * last flush waits for those that returned before it, and for no later ones. */
+ * last flush waits for those that returned before it, and for no later ones. Where another tool
+ * took CUPTI's callbacks no record comes at all. */
 static void count_copy(const struct bp_cuda_call *call) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* `returned` is seen by whoever begins that flush */
-    if (!bp_flush_is_last())
+    if (!bp_flush_is_last() || __atomic_load_n(&bp_cuda.taken, __ATOMIC_RELAXED))
         bp_asked_count(call->asked, call->copy.bytes);
 }
 
