@@ -53,6 +53,10 @@ class Outcome(unittest.TextTestResult):
         self.facts += not issubclass(err[0], WrongTime)
         super().addFailure(test, err)
 
+    def addSubTest(self, test, subtest, err):
+        self.facts += err is not None and not issubclass(err[0], WrongTime)
+        super().addSubTest(test, subtest, err)
+
 
 def main():
     runner = unittest.TextTestRunner(resultclass=Outcome)
