@@ -33,7 +33,7 @@ static inline int bp_call_is_told(const struct bp_entry *entry) {
 /* Move the entry's time to its node and its parent. Its duration so far. */
 uint64_t bp_call_settle(struct bp_thread *thread, struct bp_entry *entry, uint64_t now);
 
-/* Its guest is told of its end. `result` is NULL if it was left. */
+/* Report the call's end to its guest. `result` is NULL if it was left. */
 void bp_call_tell_left(struct bp_thread *thread, struct bp_entry *entry, uint64_t now,
                        const uint64_t *result);
 

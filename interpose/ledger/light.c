@@ -18,7 +18,7 @@
 #define SAMPLES_SHIFT 5
 #define SAMPLES_EACH 16
 /* What a call takes beyond so many times the mean is mostly an interrupt: it is in the estimate and
- * its error, but no reason to time more calls. Not so if it is more than a 2^-6 of all time. */
+ * its error, but no reason to time more calls. Not so if it is more than 1/64 of all time. */
 #define OUTLIER 16
 #define INTERRUPTS_SHIFT 6
 /* Samples after which older ones count half; those before the context was turned back count, too.
@@ -124,7 +124,7 @@ static uint64_t count_from(const struct bp_node *node, uint64_t ticks) {
     return calls;
 }
 
-/* A call that no guest is told of; its kind may have flags of the profile beside. */
+/* A call that is reported to no guest; its kind may have flags of the profile beside. */
 static int is_plain(const struct bp_stub *stub) {
     return BP_STUB_KIND(stub->kind) == BP_STUB_CALL && !BP_STUB_SOURCE_OF(stub->kind);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How calls are opened and closed in C: what the stubs leave to it (first calls, deep stacks, tail
- * calls, coroutines), and what sources and Python open by hand. Its time is settled in its node.
- * The order below is that of a call's life.
+ * calls, coroutines), and what sources and Python open by hand. A call's time is settled in its
+ * node. The order below is that of a call's life; left.c has calls that end in other ways.
  */
 #include "interpose/ledger/thread.h"
 

@@ -13,6 +13,7 @@
 
 #include "interpose/ledger/light.h"
 #include "interpose/ledger/timer.h"
+#include "tests/unit/ledger.h"
 #include "tests/unit/test.h"
 #include "tools/model/internal.h"
 
@@ -145,17 +146,7 @@ struct play {
 
 static void begin_profile(void) {
     static struct bp_sampled sampled = {.timer = 1};
-    char path[] = "/tmp/battprof-test-estimates-XXXXXX";
-    int fd = mkstemp(path);
-    close(fd);
-    unlink(path);
-    memset(&bp_process, 0, sizeof bp_process);
-    if (bp_writer_create(&bp_process.writer, path))
-        abort();
-    unlink(path);
-    bp_process.clock = BP_CLOCK_TSC;
-    bp_process.pid = getpid();
-    bp_process.on = 1;
+    begin_ledger();
     bp_process.writer.header->ticks_per_s = TICKS_PER_S;
     bp_sampling.signal = 0; /* else the thread gets a timer */
     uint64_t here = (uint64_t)&here;

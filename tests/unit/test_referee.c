@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "interpose/ledger/thread.h"
+#include "tests/unit/ledger.h"
 #include "tests/unit/objects.h"
 #include "tests/unit/referee.h"
 #include "tests/unit/referee_throw.h"
@@ -331,17 +332,8 @@ static void every_instruction(void) {
 }
 
 static void begin_profile(void) {
-    char path[] = "/tmp/battprof-test-referee-XXXXXX";
-    int fd = mkstemp(path);
-    uint64_t here = (uint64_t)&fd;
-    close(fd);
-    unlink(path);
-    if (bp_writer_create(&bp_process.writer, path))
-        abort();
-    unlink(path);
-    bp_process.clock = BP_CLOCK_TSC;
-    bp_process.pid = getpid();
-    bp_process.on = 1;
+    uint64_t here = (uint64_t)&here;
+    begin_ledger();
     bp_thread_begin(here - (4u << 20), here + (1u << 20), 0);
 }
 

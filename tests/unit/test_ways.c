@@ -24,6 +24,7 @@
 #include "interpose/hook/source.h"
 #include "interpose/ledger/fast.h"
 #include "interpose/ledger/light.h"
+#include "tests/unit/ledger.h"
 #include "tests/unit/naive.h"
 #include "tests/unit/test.h"
 
@@ -336,17 +337,7 @@ static void *run_thread(void *argument) {
 }
 
 static void begin_profile(void) {
-    char path[] = "/tmp/battprof-test-ledger-XXXXXX";
-    int fd = mkstemp(path);
-    close(fd);
-    unlink(path);
-    memset(&bp_process, 0, sizeof bp_process);
-    if (bp_writer_create(&bp_process.writer, path))
-        abort();
-    unlink(path);
-    bp_process.clock = BP_CLOCK_TSC;
-    bp_process.pid = getpid();
-    bp_process.on = 1;
+    begin_ledger();
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         bp_stubs[i] = (struct bp_stub){(uint64_t)body, i + 1, BP_STUB_CALL};
 }

@@ -25,10 +25,10 @@
  * equal, so that is taken from the address of the entry.
  *
  * Registers: rax (vector count of varargs) is parked in the red zone while the call is opened, and
- * rdx, rcx and r9 where it is timed; r10 and r11 are free at a call through the PLT. Nothing here or in the C
- * below (-mgeneral-regs-only) touches a vector or x87 register, MXCSR or the direction flag, so
- * those need no saving. On return rax and rdx are parked in rsi and rdi; rcx, rsi, rdi and r8-r11
- * are dead by the System V ABI.
+ * rdx, rcx and r9 where it is timed; r10 and r11 are free at a call through the PLT. Nothing here
+ * or in the C below (-mgeneral-regs-only) touches a vector or x87 register, MXCSR or the direction
+ * flag, so those need no saving. On return rax and rdx are parked in rsi and rdi; rcx, rsi, rdi and
+ * r8-r11 are dead by the System V ABI.
  *
  * The histogram is one call behind: a store whose address follows from the clock reading just made
  * holds up the loads after it (9 ns a call, measured). The bucket is left in NODE_LAST, and the next
