@@ -39,8 +39,9 @@
 static struct {
     uint32_t kicked; /* futex */
     uint32_t asleep;
-    uint32_t final; /* the process ends */
-    uint32_t done;  /* futex: the last flush is over */
+    uint32_t final;  /* the process ends */
+    uint32_t forced; /* and CUPTI is made to tell of what is not over, too */
+    uint32_t done;   /* futex: the last flush is over */
     uint32_t finished;
     uint32_t described;
     int32_t tid;
@@ -109,23 +110,32 @@ static void fold(uint64_t begin, int last, int flushed) {
     bp_unlock(&bp_cuda.lock, mask);
 }
 
+/* What is still awaited after a flush of the last ones. */
+static void flush_and_count(uint32_t forced, uint64_t *unknown, uint64_t *running) {
+    __atomic_store_n(&state.forced, forced, __ATOMIC_RELEASE);
+    bp_cupti.ActivityFlushAll(forced);
+    uint64_t mask = bp_lock(&bp_cuda.lock);
+    bp_cuda_fold(0, 0);
+    bp_slot_count(unknown, running);
+    bp_unlock(&bp_cuda.lock, mask);
+}
+
 /* Records may be on their way when the process ends: a short while for what still runs, longer for
- * what CUPTI should know. */
+ * what CUPTI should know. Only then is CUPTI made to tell of the rest: what it tells before is
+ * over, so a record without times says that there are none, not that its work still runs. */
 static void flush_last(void) {
     uint64_t unknown, running, begin = bp_clock_ns(CLOCK_MONOTONIC);
-    for (;;) {
+    for (uint32_t forced = 0;;) {
         uint32_t nobody = 0;
-        bp_cupti.ActivityFlushAll(1);
-        uint64_t mask = bp_lock(&bp_cuda.lock);
-        bp_cuda_fold(0, 0);
-        bp_slot_count(&unknown, &running);
-        bp_unlock(&bp_cuda.lock, mask);
-        uint64_t waited = bp_clock_ns(CLOCK_MONOTONIC) - begin;
-        if (waited > UNKNOWN_LIMIT_NS || (!unknown && !running) ||
-            (!unknown && waited > RUNNING_LIMIT_NS) ||
-            bp_sums.collector->flags & BP_COLLECTOR_STOLEN || bp_sums.collector->dropped)
+        uint64_t waited = bp_clock_ns(CLOCK_MONOTONIC) - begin; /* one more flush after a limit */
+        flush_and_count(forced, &unknown, &running);
+        int enough = (!unknown && !running) || bp_sums.collector->flags & BP_COLLECTOR_STOLEN ||
+                     bp_sums.collector->dropped;
+        if (forced && (enough || waited > (unknown ? UNKNOWN_LIMIT_NS : RUNNING_LIMIT_NS)))
             return;
-        wait_for(&nobody, 0, RUNNING_LIMIT_NS / 5);
+        forced |= enough || waited > RUNNING_LIMIT_NS;
+        if (!enough)
+            wait_for(&nobody, 0, RUNNING_LIMIT_NS / 5);
     }
 }
 
@@ -212,6 +222,10 @@ int bp_flush_start(void) {
 
 int bp_flush_is_last(void) {
     return (int)__atomic_load_n(&state.final, __ATOMIC_ACQUIRE);
+}
+
+int bp_flush_is_forced(void) {
+    return (int)__atomic_load_n(&state.forced, __ATOMIC_ACQUIRE);
 }
 
 /* The process ends. Whatever the thread is doing, two seconds is all it gets. */

@@ -9,6 +9,7 @@ int bp_flush_start(void);
 void bp_flush_kick(void);
 void bp_flush_brought(void);
 int bp_flush_is_last(void);
+int bp_flush_is_forced(void); /* records may be of work that is not over */
 void bp_flush_finish(void);
 
 #endif

@@ -218,7 +218,7 @@ void bp_record_finish(void) {
  * nor end CUPTI could not tell, and will not, unless it was made to tell what it has. */
 static int take_times(struct parked *parked) {
     struct bp_work_record *work = &parked->work;
-    parked->untimed = !work->start && !work->end && !bp_flush_is_last();
+    parked->untimed = !work->start && !work->end && !bp_flush_is_forced();
     if (work->end <= work->start && !parked->untimed)
         return 0;
     work->start = parked->untimed ? state.now.ticks : ticks_of(work->start);

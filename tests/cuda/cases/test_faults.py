@@ -63,6 +63,17 @@ def records_without_times():
                % (got, truth))
 
 
+@case
+def records_without_times_at_the_end():
+    """The last flush brings them all: what had ended is not taken for work that still runs."""
+    run, report = with_fault("no-times", "brief")
+    says(report, ": 2 device records were dropped by CUPTI or had no times")
+    for direction, untimed in (("h2d", 1), ("d2h", 1)):
+        got = report["transfers"][direction]
+        equal(direction, (got["count"], got.get("untimed")), (10, untimed))
+    check(not any("had not ended" in note for note in report["notes"]), report["notes"])
+
+
 @timed
 def stolen_callback():
     run, report = with_fault("stolen-callback")
