@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Objects of CPython, read in a signal handler: every load is safe, and an object is what its type
- * says. Another thread may change a dictionary meanwhile; then there is no answer, or an old one.
+ * says. Another thread may change a dictionary meanwhile, and so free what belongs to it, which is
+ * copied; then there is no answer, or an old one.
  */
 #ifndef BP_INTERPOSE_PYTHON_STACK_VALUES_H
 #define BP_INTERPOSE_PYTHON_STACK_VALUES_H

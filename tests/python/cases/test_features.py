@@ -64,10 +64,17 @@ def check_calls(check, name, where, report):
 
 
 def check_feature(check, python, version, name, options=()):
+    with pythons.scratch(SUBJECTS) as place:
+        compare(check, python, version, name, options, place)
+
+
+def compare(check, python, version, name, options, place):
     where = "%d.%d %s" % (*version, " ".join([*options, name]))
     argv = [*options, "features.py", name]
-    want = pythons.bare(python, argv, SUBJECTS)
-    got, output = pythons.profiled(python, argv, SUBJECTS)
+    want = pythons.bare(python, argv, place)
+    got, output = pythons.profiled(python, argv, place, prepare=pythons.with_cores)
+    for death in pythons.deaths(place, got.returncode, python):
+        check.that(False, "%s: %s" % (where, death))
     check.that(got.returncode == want.returncode,
                "%s: status %d, not %d" % (where, got.returncode, want.returncode))
     check.that(pythons.normal(got.stdout) == pythons.normal(want.stdout),
