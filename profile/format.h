@@ -31,8 +31,9 @@
  * bp_node.lines; 7: kind 24, bp_header.project, BP_FUNC_SCRIPT; 8: bp_transfer.call_time; 9:
  * bp_header.cpus; 10: pauses: bp_header.wanted and what follows it, bp_thread.curtain and what
  * follows it, BP_FUNC_PAUSED, kind 25; 11: bp_node.untimed and what follows it, bp_header.untimed
- * and what follows it, bp_task_node.untimed */
-#define BP_MINOR 11
+ * and what follows it, bp_task_node.untimed; 12: bp_node.jumped and what follows it,
+ * bp_header.jumped */
+#define BP_MINOR 12
 #define BP_BYTE_ORDER 0x01020304u
 #define BP_PAGE 4096u
 
@@ -151,7 +152,8 @@ struct bp_header {
     uint32_t sampled_inside;
     uint32_t sampled_outside;
     uint32_t sampled_other; /* more of sampled_inside, if the last one had another target */
-    char reserved[376];
+    uint32_t jumped;        /* as `untimed`, of a call that its stub jumps to (bp_node.jumped) */
+    char reserved[372];
 };
 _Static_assert(sizeof(struct bp_header) == BP_PAGE, "the header is one page");
 
@@ -350,8 +352,14 @@ struct bp_node {
     uint64_t sampled_self_twice;
     uint64_t sampled_most;
     uint64_t sampled_other;
+    /* How many of `untimed` had no entry: their stub jumped to them. While `jumping`, less by what
+     * `untimed` was when that began, modulo 2^64. */
+    uint64_t jumped;
+    uint16_t jumping;
+    uint16_t ticked; /* short calls that a tick of the sampling timer met, which made them longer */
+    uint32_t edges;  /* kinds of calls that the process made from it: none of a leaf */
 };
-_Static_assert(sizeof(struct bp_node) == 928, "node");
+_Static_assert(sizeof(struct bp_node) == 944, "node");
 
 /* One open call: an element of a thread's shadow stack. Addresses are those of the target. Some
  * fields mean different things, by who opened the call and how far it is:
@@ -365,6 +373,9 @@ _Static_assert(sizeof(struct bp_node) == 928, "node");
  *                         bp_edge of a call that is counted only or timed for others
  *     sp       –          where the return address     a place on the stack that is popped before
  *                         was; low bits are flags      the call ends; low bits are flags
+ *
+ * A call that its stub jumped to may be given an entry while it runs (jump.h): `sp` is 0 then,
+ * `ret` where the return address is, and `rbx` when it was last seen running.
  *
  * An unwinder finds `ret` and `rbx` by the stubs' CFI. A reader needs start, child, parent, node.
  */
@@ -414,7 +425,12 @@ struct bp_thread {
     uint64_t current; /* address of the innermost open entry */
     uint64_t local;   /* address of memory private to the target */
     uint64_t last;    /* what leads from a stub to its last edge, in that memory too */
-    uint64_t hot_reserved[4];
+    /* The last call that its stub jumped to (interpose/ledger/jump.h): where its return address
+     * is, that address, and its edge. 0: another call was opened since. */
+    uint64_t jumped;
+    uint64_t jumped_ret;
+    uint64_t jumped_edge;
+    uint64_t hot_reserved;
     struct bp_entry root;  /* the thread's own frame: node 0 */
     struct bp_entry alias; /* after fork: stands for the innermost call opened before it */
     uint32_t index;

@@ -113,5 +113,6 @@ const struct bp_profile_thread *bp_profile_thread_at(const struct bp_profile *pr
 
 /* The sum of a node's histogram, its aborted calls and those that were counted only. */
 uint64_t bp_node_calls(const struct bp_node *node);
+uint64_t bp_node_jumped(const struct bp_node *node); /* of its untimed calls */
 
 #endif

@@ -17,6 +17,11 @@ uint64_t bp_node_calls(const struct bp_node *node) {
     return calls;
 }
 
+uint64_t bp_node_jumped(const struct bp_node *node) {
+    uint64_t jumped = node->jumped + (node->jumping ? node->untimed : 0);
+    return jumped < node->untimed ? jumped : node->untimed;
+}
+
 /* Makes parents come before children, which rules out cycles, and functions exist. A child of an
  * impossible parent goes to the root: its time is real, its place is lost. */
 static void check_nodes(struct bp_reader *reader, struct bp_profile_thread *thread) {

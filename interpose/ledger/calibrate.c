@@ -67,7 +67,7 @@ static struct cost measure(struct bp_thread *thread, struct bp_stub *stub, const
     return cost;
 }
 
-/* A call that is only counted: what it costs. */
+/* A call that is only counted, as the edge is: what it costs. */
 static uint32_t measure_counted(struct bp_thread *thread, struct bp_edge *edge,
                                 void (*through)(void)) {
     uint64_t bare = UINT64_MAX, whole = UINT64_MAX;
@@ -147,6 +147,9 @@ static void measure_adaptive(struct bp_thread *thread, struct bp_stub *stubs) {
     if (!edges[0] || !edges[1] || !bp_light_begin(thread, edges[0], SAMPLED_DISTANCE))
         return;
     header->untimed = measure_counted(thread, edges[0], through);
+    edges[0]->counted = BP_EDGE_JUMPED;
+    header->jumped = measure_counted(thread, edges[0], through);
+    edges[0]->counted = BP_EDGE_COUNTED;
     struct cost sampled = measure_sampled(thread, edges[0], through, header->untimed);
     header->sampled_inside = sampled.inside;
     header->sampled_outside = sampled.outside;
@@ -221,6 +224,7 @@ static void copy_costs(struct bp_header *to, const struct bp_header *from) {
     to->slow_inside = from->slow_inside;
     to->slow_outside = from->slow_outside;
     to->untimed = from->untimed;
+    to->jumped = from->jumped;
     to->sampled_inside = from->sampled_inside;
     to->sampled_outside = from->sampled_outside;
     to->sampled_other = from->sampled_other;

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) struct bp_entry *
 bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
     struct bp_entry *parent = (struct bp_entry *)thread->current;
     struct bp_entry *entry = (struct bp_entry *)__atomic_load_n(&thread->free, __ATOMIC_RELAXED);
-    if (__builtin_expect(parent->sp <= sp || !entry, 0))
+    if (__builtin_expect(parent->sp <= sp || !entry || thread->jumped > sp, 0))
         return NULL;
     uint64_t node = bp_fast_node(thread, parent->node, stub);
     if (__builtin_expect(!node || parent->sp & (BP_ENTRY_CLOSED | BP_ENTRY_INHERITED), 0))
@@ -51,6 +51,7 @@ bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
     entry->child = 0;
     entry->sp = sp ? sp : (parent->sp & ~UINT64_C(7)) - 8;
     ((struct bp_local *)thread->local)->open[stub->func]++;
+    thread->jumped = 0;
     entry->start = start;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&thread->current, (uint64_t)entry, __ATOMIC_RELAXED);

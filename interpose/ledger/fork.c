@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "interpose/ledger/light.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "profile/clock.h"
@@ -77,8 +77,8 @@ static uint64_t behind_alias(struct bp_thread *thread, uint64_t entry) {
 
 /* The parent counts the calls that are open; here only their time from now on is ours. */
 static void inherit(struct bp_thread *thread, uint64_t now) {
-    struct bp_entry *innermost =
-        (struct bp_entry *)behind_alias(thread, (uint64_t)bp_thread_innermost(thread));
+    struct bp_entry *innermost = bp_jump_forget(
+        (struct bp_entry *)behind_alias(thread, (uint64_t)bp_thread_innermost(thread)));
     for (struct bp_entry *e = innermost; e != &thread->root; e = (struct bp_entry *)e->parent) {
         e->sp |= BP_ENTRY_INHERITED;
         e->start = now;
@@ -89,7 +89,7 @@ static void inherit(struct bp_thread *thread, uint64_t now) {
             bp_light_keep(bp_light_edge(e));
         else
             e->source = 0; /* its library's records are the parent's */
-        e->parent = behind_alias(thread, e->parent);
+        e->parent = (uint64_t)bp_jump_forget((struct bp_entry *)behind_alias(thread, e->parent));
     }
     bp_thread_open_root(thread, (struct bp_node *)thread->root.node, now);
     bp_thread_uncover(thread, innermost);
@@ -101,6 +101,7 @@ void bp_thread_after_fork_child(void) {
     if (thread) {
         put_back(own_local());
         own_local()->light_random = 0; /* or all children time the same calls, wrong together */
+        own_local()->cpu_before = own_local()->queued_before = 0; /* its clocks begin anew */
     }
     bp_thread_after_fork_parent();
     bp_process.dead = NULL;

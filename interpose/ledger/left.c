@@ -7,6 +7,7 @@
 
 #include "interpose/ledger/call.h"
 #include "interpose/ledger/entry.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/light.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/timer.h"
@@ -49,6 +50,10 @@ static void leave_light(struct bp_thread *thread, struct bp_entry *entry, int go
  * moved: then it was no loss, and it is its entry's last use. */
 static void leave_open(struct bp_thread *thread, uint64_t now, int gone) {
     struct bp_entry *entry = bp_thread_innermost(thread);
+    if (bp_jump_is(entry)) {
+        bp_jump_close(thread, entry, now, gone);
+        return;
+    }
     /* Before the next one is uncovered, which may take over the alias. */
     struct bp_entry *own = entry == &thread->alias ? bp_thread_local(thread)->inherited : entry;
     if (bp_call_is_told(entry))
@@ -150,9 +155,17 @@ static int is_left(const struct bp_thread *thread, uint64_t at, uint64_t sp) {
 
 /* Whether its frame is gone when the stack is unwound to `sp`. */
 static int is_below(const struct bp_thread *thread, const struct bp_entry *entry, uint64_t sp) {
+    uint64_t place = bp_jump_place(entry);
     int own = on_own_stack(thread, sp);
-    return entry != &thread->root && entry->sp <= sp && own == on_own_stack(thread, entry->sp) &&
-           (own || sp - entry->sp <= SAME_STACK);
+    return entry != &thread->root && place <= sp && own == on_own_stack(thread, place) &&
+           (own || sp - place <= SAME_STACK);
+}
+
+void bp_thread_unwinds(void) {
+    struct bp_thread *thread = bp_thread_self();
+    uint64_t sp = (uint64_t)__builtin_frame_address(0);
+    if (thread && bp_jump_may_run(thread, bp_thread_innermost(thread), sp))
+        bp_jump_settle(thread, sp);
 }
 
 /* The clock is read where it is needed alone: prctl(PR_SET_TSC) may have forbidden it. */

@@ -6,6 +6,7 @@
  */
 #include "interpose/ledger/light.h"
 
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/timer.h"
 
@@ -80,7 +81,7 @@ static void set_left(struct bp_edge *edge, int32_t left) {
 
 /* All calls are timed until so many have been judged. */
 static void time_all(struct bp_edge *edge) {
-    int shift = bp_light_on == BP_LIGHT_EAGER ? 0 : JUDGED_SHIFT + edge->patience;
+    int shift = bp_light_on >= BP_LIGHT_EAGER ? 0 : JUDGED_SHIFT + edge->patience;
     set_left(edge, INT32_MIN + (1 << shift));
 }
 
@@ -92,6 +93,7 @@ static void next_sample(const struct bp_thread *thread, struct bp_edge *edge) {
 
 /* The entry stays the edge's. */
 static void turn_back(struct bp_edge *edge) {
+    bp_jump_end(edge);
     edge->counted = 0;
     edge->patience += JUDGED_SHIFT + edge->patience < MOST_SHIFT;
     edge->good = 0;
@@ -109,10 +111,10 @@ int bp_light_begin(struct bp_thread *thread, struct bp_edge *edge, uint32_t dist
             .node = edge->node, .source = (uint64_t)edge, .start = BP_ENTRY_UNTIMED};
         edge->entry = (uint64_t)entry;
     }
-    edge->distance = (uint16_t)distance;
+    edge->distance = (uint8_t)distance;
     edge->since = 0;
     set_left(edge, (int32_t)draw(thread, distance));
-    edge->counted = 1;
+    edge->counted = BP_EDGE_COUNTED;
     return 1;
 }
 
@@ -151,19 +153,23 @@ static void judge(struct bp_thread *thread, struct bp_edge *edge) {
     const struct bp_node *node = (const struct bp_node *)edge->node;
     uint64_t calls = count_from(node, 0), time = node->total + node->inner;
     uint64_t longer = count_from(node, ticks_of(LONG_NS));
+    uint16_t aborted = (uint16_t)node->aborted, ticked = node->ticked;
     int counts_anew = calls < edge->calls || time < edge->time; /* a forked child */
     uint64_t new_calls = counts_anew ? 0 : calls - edge->calls;
     uint64_t new_time = counts_anew ? 0 : time - edge->time;
-    int is_short = bp_light_on == BP_LIGHT_EAGER;
-    is_short |= new_calls >= 1u << (JUDGED_SHIFT - 1) && longer == edge->longer &&
-                node->aborted == edge->aborted &&
+    int is_short = bp_light_on >= BP_LIGHT_EAGER;
+    is_short |= new_calls >= 1u << (JUDGED_SHIFT - 1) && aborted == edge->aborted &&
+                (uint32_t)longer - edge->longer <= (uint16_t)(ticked - edge->ticked) &&
                 new_time / (new_calls | !new_calls) < ticks_of(SHORT_NS);
     edge->calls = calls;
     edge->time = time;
     edge->usual = mean_of(new_time, new_calls);
     edge->longer = (uint32_t)longer;
-    edge->aborted = (uint32_t)node->aborted;
-    if (!is_short || !may_count(thread, edge) || !bp_light_begin(thread, edge, FIRST_DISTANCE))
+    edge->aborted = aborted;
+    edge->ticked = ticked;
+    if (is_short && may_count(thread, edge) && bp_light_begin(thread, edge, FIRST_DISTANCE))
+        bp_jump_begin(edge);
+    else
         time_all(edge);
 }
 
@@ -196,7 +202,7 @@ static uint64_t wanted_distance(const struct bp_thread *thread, const struct bp_
 /* From time to time, by at most a factor of two. */
 static void set_distance(struct bp_thread *thread, struct bp_edge *edge, uint64_t now) {
     const struct bp_node *node = (const struct bp_node *)edge->node;
-    if (++edge->since >> SAMPLES_SHIFT == 0 || bp_light_on == BP_LIGHT_EAGER)
+    if (++edge->since >> SAMPLES_SHIFT == 0 || bp_light_on >= BP_LIGHT_EAGER)
         return;
     edge->since = 0;
     uint64_t wanted = wanted_distance(thread, edge, now), distance = edge->distance;
@@ -265,6 +271,8 @@ void bp_light_sampled(struct bp_thread *thread, struct bp_edge *edge, uint64_t n
         return;
     }
     add_sample(edge, self);
+    if (((const struct bp_node *)edge->node)->edges)
+        bp_jump_end(edge);
     edge->good += (uint32_t)(duration * edge->distance >> GOOD_SHIFT);
     if (edge->good > ticks_of(FORGIVEN_MS * UINT64_C(1000000)) >> GOOD_SHIFT) {
         edge->patience -= edge->patience > 0;
@@ -292,6 +300,14 @@ void bp_light_keep(struct bp_edge *edge) {
     turn_back(edge);
 }
 
+/* The handler's time is in all open calls: those that it makes long are not long for that. */
+static void excuse(const struct bp_thread *thread, uint64_t now) {
+    struct bp_entry *entry = bp_thread_innermost(thread);
+    for (; entry != &thread->root && (bp_light_is_untimed(entry) || !is_long(now - entry->start));
+         entry = (struct bp_entry *)entry->parent)
+        ((struct bp_node *)entry->node)->ticked++;
+}
+
 void bp_light_tick(struct bp_thread *thread, uint64_t now) {
     struct bp_entry *entry = bp_thread_innermost(thread);
     struct bp_edge *edge = bp_light_edge(entry);
@@ -299,6 +315,7 @@ void bp_light_tick(struct bp_thread *thread, uint64_t now) {
         entry->source = 0;
         bp_light_missed(thread, edge);
     }
+    excuse(thread, now);
     for (; entry != &thread->root; entry = (struct bp_entry *)entry->parent) {
         if (!bp_light_is_untimed(entry))
             return;

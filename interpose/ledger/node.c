@@ -12,7 +12,7 @@
 /* Contexts kept apart per thread: 13 MB of file. Beyond it calls are folded by function. */
 #define NODE_LIMIT 16384
 #define FIRST_NODES 4      /* one page; each later chunk is twice as large */
-#define LARGEST_NODES 1159 /* 1 MB */
+#define LARGEST_NODES 1110 /* 1 MB */
 #define SPARE_EDGES 32     /* one page */
 
 static uint32_t map_slot(uint64_t parent, uint64_t stub, uint32_t size) {
@@ -148,6 +148,7 @@ static struct bp_edge *make_edge(struct bp_thread *thread, struct bp_local *loca
                              .target = stub->target,
                              .left = BP_EDGE_TIMED};
     edge->next = (uint64_t)edge;
+    ((struct bp_node *)parent)->edges++;
     *map_find(local->map, local->map_size, parent, (uint64_t)stub) = edge;
     local->map_used++;
     return edge;

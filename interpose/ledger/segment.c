@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "interpose/ledger/call.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/ledger/task.h"
 #include "interpose/ledger/timer.h"
@@ -102,6 +103,7 @@ void bp_thread_open_root(struct bp_thread *thread, struct bp_node *node, uint64_
     thread->root.node = (uint64_t)node;
     thread->root.sp = ROOT_SP;
     thread->current = (uint64_t)&thread->root;
+    thread->jumped = 0;
     thread->start = now;
     thread->end = 0;
 }
@@ -233,6 +235,8 @@ void bp_thread_end(struct bp_thread *thread) {
     uint64_t signals = bp_signals_block();
     bp_timer_end(thread);
     uint64_t stopped = bp_pause_enter(thread), now = bp_process_now();
+    if (bp_jump_is(bp_thread_innermost(thread)))
+        bp_jump_close(thread, bp_thread_innermost(thread), now, 0);
     while (bp_thread_innermost(thread) != &thread->root)
         bp_thread_abandon(thread, stopped ? stopped : now);
     bp_task_end_all(thread, now, 0);

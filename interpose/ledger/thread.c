@@ -12,6 +12,7 @@
 
 #include "interpose/ledger/call.h"
 #include "interpose/ledger/entry.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/left.h"
 #include "interpose/ledger/light.h"
 #include "interpose/ledger/pause.h"
@@ -113,7 +114,9 @@ static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
 /* Open a call of `stub` at `sp`, nested in what is open there. */
 static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
     struct bp_entry *parent = bp_thread_innermost(thread);
-    if (sp && (parent->sp <= sp || parent->sp & BP_ENTRY_CLOSED))
+    if (sp && bp_jump_may_run(thread, parent, sp))
+        parent = bp_jump_settle(thread, sp);
+    if (sp && !bp_jump_is(parent) && (parent->sp <= sp || parent->sp & BP_ENTRY_CLOSED))
         parent = bp_left_settle_at(thread, sp, bp_process_now());
     struct bp_edge *edge = bp_edge_get(thread, parent->node, stub);
     struct bp_entry *entry = edge ? bp_entry_take(thread) : NULL;
@@ -124,11 +127,12 @@ static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub
     entry->parent = (uint64_t)parent;
     entry->node = (uint64_t)node;
     entry->child = 0;
-    entry->sp = sp ? sp : (parent->sp & ~FLAGS) - 8;
+    entry->sp = sp ? sp : bp_jump_place(parent) - 8;
     bp_light_opened(thread, edge, entry);
     entry->start = bp_process_now();
     bp_thread_local(thread)->open[node->func]++;
     bp_thread_uncover(thread, entry);
+    thread->jumped = 0;
     if (BP_STUB_KIND(stub->kind) == BP_STUB_WAIT)
         bp_wall_wait(thread, entry, entry->start);
     return entry;

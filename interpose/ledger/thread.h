@@ -61,7 +61,7 @@ struct bp_edge {
     uint64_t target; /* the stub's */
     int32_t left;    /* calls until the next one that light.c wants to see */
     /* light.c's: */
-    uint8_t counted;  /* calls may be counted only: 0 before that, and when they are timed again */
+    uint8_t counted;  /* whether calls may be counted only: BP_EDGE_… */
     uint8_t kept;     /* the entry is a call's for good: the context is never counted again */
     uint8_t patience; /* how often calls were timed again */
     uint8_t since;    /* samples since their mean distance was set */
@@ -69,12 +69,14 @@ struct bp_edge {
     uint32_t good;    /* time of its calls since they were timed again, light.c has the unit */
     /* What the node had when it was last judged. */
     uint32_t longer;
-    uint32_t aborted;
+    uint16_t aborted;
+    uint16_t ticked;
     uint32_t usual; /* mean duration */
     uint64_t calls;
     uint64_t time;
     /* Samples: their mean distance, and the last ones. None is long, so 32 bits are enough. */
-    uint16_t distance;
+    uint8_t distance;
+    uint8_t alarms; /* calls that seemed to be made from one that was jumped to (jump.c) */
     uint16_t samples;
     uint32_t excess; /* of outliers: what is not in `sum` */
     uint64_t sum;
@@ -84,6 +86,9 @@ _Static_assert(sizeof(struct bp_edge) == 128 && offsetof(struct bp_edge, next) =
                "edge: what the stub reads is one cache line");
 
 #define BP_EDGE_TIMED INT32_MIN /* of `left`: the next call is seen in C (light.c) */
+
+#define BP_EDGE_COUNTED 1 /* of `counted`; 0 before that, and when calls are timed again */
+#define BP_EDGE_JUMPED 2  /* and without an entry (jump.h) */
 
 /* Where the edge of a stub's last call, and those before it, are others, the stub looks in a
  * direct-mapped table of their addresses. */
@@ -100,6 +105,14 @@ struct bp_cuda_thread;
 struct bp_py_line_thread;
 struct bp_sampled;
 struct bp_task_state;
+
+/* A frame that a walk of the stack looks for: a call that its stub jumped to. */
+struct bp_watch {
+    uint64_t slot;  /* where its return address is; 0: nothing is looked for */
+    uint64_t start; /* of its function */
+    uint64_t entry; /* that the frame has, or would have */
+    uint64_t met;
+};
 
 /* What a thread needs and nobody reads after its death. The kernel clears it in a forked child
  * (MADV_WIPEONFORK), where our handlers put back what is needed; in a child that they did not see
@@ -124,6 +137,7 @@ struct bp_local {
     uint64_t stack_half;        /* half of its size */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
+    struct bp_watch watch;      /* of the walk under way */
     struct bp_thread *next_dead;
     uint32_t key_rounds;
     uint32_t pause_number; /* the last start or stop that the thread has taken into account */
@@ -141,7 +155,8 @@ struct bp_local {
 enum bp_light {
     BP_LIGHT_OFF,
     BP_LIGHT_ON,
-    BP_LIGHT_EAGER /* at once, whatever their calls take: for tests */
+    BP_LIGHT_EAGER, /* at once, whatever their calls take: for tests */
+    BP_LIGHT_JUMPS  /* and stubs jump wherever they may */
 };
 extern enum bp_light bp_light_on __attribute__((visibility("hidden")));
 
@@ -166,6 +181,8 @@ struct bp_process {
     uint32_t
         calls_moved; /* a call ended on another thread: its duration may be beyond its node's */
     void (*finish)(void); /* the process is about to end, by exit or _exit; may be called twice */
+    void (*look)(
+        struct bp_thread *thread); /* walk the stack for bp_local.watch; NULL: nobody can */
 };
 
 extern struct bp_process bp_process __attribute__((visibility("hidden")));
@@ -218,6 +235,9 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
 /* Called by stubs: close it. `now` may be 0: read the clock. `result` is what the target left in
  * rax. 1: the entry may be used again. */
 int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result);
+
+/* The stack is about to be unwound, by whoever calls this. */
+void bp_thread_unwinds(void);
 
 /* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
 void bp_thread_unwound(uint64_t sp);

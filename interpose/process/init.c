@@ -203,6 +203,8 @@ static int is_attached(void) {
 static enum bp_light how_to_time(const char *exact) {
     if (!exact)
         return BP_LIGHT_ON;
+    if (*exact == 'j')
+        return BP_LIGHT_JUMPS;
     return *exact == '0' ? BP_LIGHT_EAGER : BP_LIGHT_OFF;
 }
 

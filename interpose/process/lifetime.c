@@ -33,6 +33,8 @@ struct boxes {
 static struct {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     void *(*__cxa_begin_catch)(void *);
+    void (*__cxa_throw)(void *, void *, void (*)(void *));
+    void (*__cxa_rethrow)(void);
     void (*longjmp)(struct __jmp_buf_tag *, int);
     void (*siglongjmp)(struct __jmp_buf_tag *, int);
     void (*_longjmp)(struct __jmp_buf_tag *, int);
@@ -130,35 +132,52 @@ static int wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attribut
     return error;
 }
 
+/* What is thrown is known by its catch alone, and by then the frames are gone. */
+static void wrap___cxa_throw(void *exception, void *type, void (*destroy)(void *)) {
+    bp_thread_unwinds();
+    real.__cxa_throw(exception, type, destroy);
+}
+
+static void wrap___cxa_rethrow(void) {
+    bp_thread_unwinds();
+    real.__cxa_rethrow();
+}
+
 /* The frames between the throw and this catch are gone. */
 static void *wrap___cxa_begin_catch(void *exception) {
     bp_thread_unwound(bp_arch_sp_of_caller(__builtin_frame_address(0)));
     return real.__cxa_begin_catch(exception);
 }
 
-static void wrap_longjmp(struct __jmp_buf_tag *target, int value) {
+static void leave_for(const struct __jmp_buf_tag *target) {
+    bp_thread_unwinds();
     bp_thread_unwound(bp_arch_jump_sp(target));
+}
+
+static void wrap_longjmp(struct __jmp_buf_tag *target, int value) {
+    leave_for(target);
     real.longjmp(target, value);
 }
 
 static void wrap__longjmp(struct __jmp_buf_tag *target, int value) {
-    bp_thread_unwound(bp_arch_jump_sp(target));
+    leave_for(target);
     real._longjmp(target, value);
 }
 
 static void wrap_siglongjmp(struct __jmp_buf_tag *target, int value) {
-    bp_thread_unwound(bp_arch_jump_sp(target));
+    leave_for(target);
     real.siglongjmp(target, value);
 }
 
 static void wrap___longjmp_chk(struct __jmp_buf_tag *target, int value) {
-    bp_thread_unwound(bp_arch_jump_sp(target));
+    leave_for(target);
     real.__longjmp_chk(target, value);
 }
 
 static const struct bp_wrap wraps[] = {
-    BP_WRAP(pthread_create), BP_WRAP(__cxa_begin_catch), BP_WRAP(longjmp),
-    BP_WRAP(_longjmp),       BP_WRAP(siglongjmp),        BP_WRAP(__longjmp_chk),
+    BP_WRAP(pthread_create), BP_WRAP(__cxa_begin_catch), BP_WRAP(__cxa_throw),
+    BP_WRAP(__cxa_rethrow),  BP_WRAP(longjmp),           BP_WRAP(_longjmp),
+    BP_WRAP(siglongjmp),     BP_WRAP(__longjmp_chk),
 };
 
 void bp_lifetime_init(void) {

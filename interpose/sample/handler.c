@@ -7,7 +7,7 @@
  */
 #include <sys/prctl.h>
 
-#include "interpose/ledger/light.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/pause.h"
 #include "interpose/sample/action.h"
 #include "interpose/sample/sampler.h"
@@ -74,14 +74,15 @@ static void take(struct bp_thread *thread, struct bp_sample_stack *stack, const 
     struct bp_cfi_registers registers;
     struct bp_sampled *sampled = sampled_of(thread);
     uint64_t weight = weigh(sampled);
-    const struct bp_entry *current = bp_thread_innermost(thread);
-    uint32_t node = ((const struct bp_node *)current->node)->index;
     bp_arch_registers_of(context, registers.r);
     registers.known = (1u << BP_REGS) - 1;
     weigh_own(record, registers.r[BP_REG_RA], weight);
     if (has_room(thread, context)) {
         bp_safe_begin(&stack->walk.safe);
-        bp_stack_walk(stack, thread, &registers, NULL);
+        do {
+            bp_jump_watch(thread);
+            bp_stack_walk(stack, thread, &registers, NULL);
+        } while (!bp_jump_met(thread));
         bp_stack_read_python(stack);
         bp_stack_join(stack);
     } else {
@@ -89,7 +90,9 @@ static void take(struct bp_thread *thread, struct bp_sample_stack *stack, const 
     }
     if (stack->truncation < BP_TRUNCATIONS)
         bp_sampler_count(&record->truncated[stack->truncation]);
-    struct bp_sample key = {.node = node, .kind = BP_SAMPLE_CPU};
+    const struct bp_entry *current = bp_thread_innermost(thread);
+    struct bp_sample key = {.node = ((const struct bp_node *)current->node)->index,
+                            .kind = BP_SAMPLE_CPU};
     key.frame = bp_stack_fold(stack, thread);
     struct bp_sample *sample =
         key.frame == BP_NO_FRAME ? NULL : bp_stack_sample(stack, thread, &key);
@@ -163,4 +166,5 @@ void bp_handler_take(int number, siginfo_t *info, void *context) {
     }
     take(thread, stack, context, begin);
     bp_stack_leave(thread);
+    bp_jump_tick_over(thread);
 }

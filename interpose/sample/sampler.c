@@ -62,6 +62,7 @@ static void start(uint32_t rate) {
     record->state = rate ? BP_SAMPLER_ON : BP_SAMPLER_OFF;
     record->flags = rate ? BP_SAMPLER_NATIVE : 0;
     bp_sampling.signal = number;
+    bp_process.look = bp_stack_look;
 }
 
 int bp_sampler_init(const char *text, int ticks) {

@@ -191,7 +191,23 @@ static struct bp_trail *begin_walk(struct bp_sample_stack *stack, const struct b
 
 void bp_stack_walk(struct bp_sample_stack *stack, const struct bp_thread *thread,
                    const struct bp_cfi_registers *registers, struct bp_trail *trail) {
+    struct bp_watch *watch = &local_of(thread)->watch;
+    stack->walk.wanted = watch->slot ? watch->slot + BP_ARCH_WORD : 0;
+    stack->walk.wanted_start = watch->start;
+    stack->walk.wanted_entry = watch->entry;
     bp_walk_from(&stack->walk, registers, begin_walk(stack, thread, registers, trail));
+    watch->met = stack->walk.met;
+}
+
+void bp_stack_look(struct bp_thread *thread) {
+    struct bp_cfi_registers registers;
+    struct bp_sample_stack *stack = bp_stack_enter(thread);
+    if (!stack)
+        return;
+    bp_safe_begin(&stack->walk.safe);
+    bp_walk_here(&registers);
+    bp_stack_walk(stack, thread, &registers, NULL);
+    bp_stack_leave(thread);
 }
 
 void bp_stack_read_pc(struct bp_sample_stack *stack, uint64_t pc) {

@@ -46,6 +46,9 @@ void bp_stack_walk(struct bp_sample_stack *stack, const struct bp_thread *thread
                    const struct bp_cfi_registers *registers, struct bp_trail *trail);
 void bp_stack_read_python(struct bp_sample_stack *stack);
 
+/* For bp_process.look. */
+void bp_stack_look(struct bp_thread *thread);
+
 /* Join them. */
 void bp_stack_join(struct bp_sample_stack *stack);
 

@@ -194,6 +194,17 @@ static void forget_unloaded(struct bp_walk *walk) {
     walk->generation = generation;
 }
 
+/* The frame that is looked for ends where the last one did. It is given an entry as if a stub had
+ * called it. */
+static void meet(struct bp_walk *walk) {
+    const struct bp_place *last = walk->count ? &walk->places[walk->count - 1] : NULL;
+    walk->wanted = 0;
+    if (!last || last->start != walk->wanted_start || walk->count == BP_WALK_DEPTH)
+        return;
+    walk->met = 1;
+    add(walk, BP_FRAME_LEDGER, 0, 0)->entry = walk->wanted_entry;
+}
+
 static uint64_t next_pc(struct bp_walk *walk, const struct bp_cfi_registers *registers) {
     if (registers->r[BP_REG_RA])
         bp_trail_use(walk->trail, BP_REG_RA, registers->r[BP_REG_RA]);
@@ -207,6 +218,7 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
     walk->trail = trail;
+    walk->met = 0;
     forget_unloaded(walk);
     /* The bound on steps is for frames of our own, which are not counted. */
     for (unsigned steps = 0; next_pc(walk, &registers); steps++) {
@@ -221,5 +233,7 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
             walk->truncation = BP_TRUNCATED_WALK;
             return;
         }
+        if (registers.r[BP_REG_SP] == walk->wanted)
+            meet(walk);
     }
 }

@@ -44,6 +44,10 @@ struct bp_walk {
     struct bp_safe safe;
     struct bp_cfi cfi;
     struct bp_trail *trail; /* of the walk under way, or NULL */
+    /* A frame that is looked for: the end of its part of the stack, where its function begins, and
+     * the entry that stands for it. 0: none, or it was passed. */
+    uint64_t wanted, wanted_start, wanted_entry;
+    uint32_t met;
     struct bp_walk_step steps[BP_WALK_CACHE];
     struct bp_place places[BP_WALK_DEPTH];
     uint32_t generation; /* of the tables that `steps` come from */

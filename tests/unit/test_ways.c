@@ -12,6 +12,9 @@
  * The stub also counts calls without timing them (light.h). Then every call must still be counted
  * where it belongs, what is open must be the same, no tick may be lost or be there twice, and
  * contexts whose calls were all timed must have the same times.
+ *
+ * And it jumps to calls that have no entry then (jump.h), though they are no leaves here. What they
+ * call must all the same be counted below them, and those that a jump leaves as left.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,7 +26,9 @@
 
 #include "interpose/hook/source.h"
 #include "interpose/ledger/fast.h"
+#include "interpose/ledger/jump.h"
 #include "interpose/ledger/light.h"
+#include "profile/reader.h"
 #include "tests/unit/ledger.h"
 #include "tests/unit/naive.h"
 #include "tests/unit/test.h"
@@ -43,8 +48,9 @@ struct way {
     void (*piece)(unsigned function, uint64_t place); /* a call goes on and pauses again */
     void (*unwound)(uint64_t place);
     uint64_t (*open)(uint64_t sum); /* mixes what is open into a sum */
-    int counted;                    /* without a time */
+    int counted;                    /* without a time; JUMPING: and without an entry */
 };
+#define JUMPING 2
 
 struct job {
     const struct way *way;
@@ -55,6 +61,7 @@ struct job {
     uint64_t in_calls;   /* the root's `child` */
     uint64_t open;       /* sum over what was open before each call */
     uint64_t open_nodes; /* of its contexts alone */
+    uint64_t jumped;     /* calls */
 };
 
 static uint64_t seed = 1; /* of the random programs; argv[1] */
@@ -69,6 +76,7 @@ static __thread struct {
     unsigned depth;
     jmp_buf frames[DEPTH + 1];
     uint64_t places[DEPTH + 1]; /* of the frames, on the stack */
+    uint64_t slots[DEPTH + 1];  /* of their return addresses */
 } play;
 
 static uint64_t draw(uint64_t below) {
@@ -86,8 +94,10 @@ static void pass_time(void) {
 
 static void jump(void) {
     unsigned to = (unsigned)draw(play.depth);
+    if (play.job->way->counted == JUMPING)
+        bp_thread_unwinds();
     play.depth = to;
-    if (draw(2))
+    if (draw(2) || play.job->way->counted == JUMPING)
         play.job->way->unwound(play.places[to]);
     _longjmp(play.frames[to], 1);
 }
@@ -107,6 +117,7 @@ static void call(void) {
 static __attribute__((noipa)) void body(void) {
     unsigned depth = ++play.depth;
     play.places[depth] = (uint64_t)&depth;
+    play.slots[depth] = (uint64_t)__builtin_dwarf_cfa() - sizeof(void *);
     _setjmp(play.frames[play.depth]);
     for (;;) {
         uint64_t step = draw(100);
@@ -156,6 +167,50 @@ static void call_counted(unsigned function, uint64_t place) {
         count(parent, bp_edge_get(bp_self, parent->node, &bp_stubs[function]));
     if (other_chance(20) == 0)
         bp_light_tick(bp_self, play.ticks);
+    call_fast_stub(function, place);
+}
+
+/* As a walk of the stack would. */
+static void look(struct bp_thread *thread) {
+    struct bp_watch *watch = &((struct bp_local *)thread->local)->watch;
+    for (unsigned i = 1; i <= play.depth; i++)
+        watch->met |= play.slots[i] == watch->slot;
+}
+
+/* A leaf is not open where it is called. */
+static void start_jumping(struct bp_edge *edge) {
+    struct bp_node *node = (struct bp_node *)edge->node;
+    edge->alarms = 0;
+    if (*(const uint32_t *)edge->open)
+        bp_jump_end(edge);
+    if (edge->counted != BP_EDGE_COUNTED || *(const uint32_t *)edge->open)
+        return;
+    node->jumped -= node->untimed;
+    node->jumping = 1;
+    edge->counted = BP_EDGE_JUMPED;
+}
+
+/* A tick, as the sampler takes it. */
+static void tick(void) {
+    bp_light_tick(bp_self, play.ticks);
+    do {
+        bp_jump_watch(bp_self);
+        look(bp_self);
+    } while (!bp_jump_met(bp_self));
+    bp_jump_tick_over(bp_self);
+}
+
+/* As call_counted, where it is certain who calls. Not where contexts are folded: a leaf is not open
+ * where it is called, but here one may be. */
+static void call_jumped(unsigned function, uint64_t place) {
+    if (other_chance(20) == 0)
+        tick();
+    const struct bp_entry *parent = bp_thread_innermost(bp_self);
+    if (play.job->number && parent->sp > place && bp_self->jumped <= place) {
+        struct bp_edge *edge = bp_edge_get(bp_self, parent->node, &bp_stubs[function]);
+        count(parent, edge);
+        start_jumping(edge);
+    }
     call_fast_stub(function, place);
 }
 
@@ -246,6 +301,7 @@ static const struct way ways[] = {
     {"thread.c, below the stub", call_slow_stub, NULL, bp_thread_unwound, open_entries, 0},
     {"the stub", call_fast_stub, NULL, bp_thread_unwound, open_entries, 0},
     {"the stub, counting", call_counted, NULL, bp_thread_unwound, open_entries, 1},
+    {"the stub, jumping", call_jumped, NULL, bp_thread_unwound, open_entries, JUMPING},
 };
 
 static void answer_clock(int number, siginfo_t *info, void *context) {
@@ -269,6 +325,8 @@ static __attribute__((noipa)) void play_all(void) {
         pass_time();
         call();
     }
+    if (play.job->way->counted == JUMPING)
+        bp_thread_unwinds();
     play.job->way->unwound(play.places[0]); /* what the last jump left open */
 }
 
@@ -299,8 +357,12 @@ static void keep_nodes(struct job *job, const struct bp_thread *thread) {
     job->nodes = allocate(job->count, sizeof *job->nodes);
     for (struct bp_chunk *chunk = local->nodes; chunk; chunk = (struct bp_chunk *)chunk->links[1])
         memcpy(job->nodes + chunk->first, chunk + 1, chunk->count * sizeof *job->nodes);
-    for (unsigned i = 0; i < job->count; i++)
+    for (unsigned i = 0; i < job->count; i++) {
         settle_last(&job->nodes[i]);
+        job->jumped += bp_node_jumped(&job->nodes[i]);
+        job->nodes[i].jumped = job->nodes[i].jumping = job->nodes[i].edges = 0;
+        job->nodes[i].ticked = 0;
+    }
     job->in_calls = thread->root.child;
 }
 
@@ -338,6 +400,7 @@ static void *run_thread(void *argument) {
 
 static void begin_profile(void) {
     begin_ledger();
+    bp_process.look = look;
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         bp_stubs[i] = (struct bp_stub){(uint64_t)body, i + 1, BP_STUB_CALL};
 }
@@ -399,21 +462,30 @@ static int is_same_counted(const struct bp_node *a, const struct bp_node *b) {
            calls_of(a) == calls_of(b);
 }
 
+static uint64_t untimed_of(const struct job *job) {
+    uint64_t untimed = 0;
+    for (unsigned i = 0; i < job->count; i++)
+        untimed += job->nodes[i].untimed;
+    return untimed;
+}
+
 /* No tick is lost or counted twice, and little but samples was timed. */
 static void compare_counted(const struct job *job, const struct job *want) {
-    uint64_t self = 0, untimed = 0, calls = 0;
+    uint64_t self = 0, untimed = untimed_of(job), calls = 0;
     unsigned different = 0;
     CHECK_EQUAL(job->count, want->count);
-    CHECK_EQUAL(job->open_nodes, want->open_nodes);
+    if (job->way->counted == JUMPING)
+        CHECK(!job->number || job->jumped > untimed_of(job) / 10);
+    else
+        CHECK_EQUAL(job->open_nodes, want->open_nodes);
     for (unsigned i = 0; i < job->count && i < want->count; i++) {
         different += !is_same_counted(&job->nodes[i], &want->nodes[i]);
         self += i ? job->nodes[i].self : 0;
-        untimed += job->nodes[i].untimed;
         calls += i ? calls_of(&job->nodes[i]) : 0;
     }
     CHECK_EQUAL(different, 0);
     CHECK_EQUAL(self, job->in_calls);
-    CHECK(untimed > calls / 10);
+    CHECK(untimed > calls / 10 || (job->way->counted == JUMPING && !job->number));
 }
 
 static void compare(const struct job *job, const struct job *want) {

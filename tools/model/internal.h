@@ -65,8 +65,8 @@ struct bp_call_overhead bp_model_call_overhead(const struct bp_model_process *pr
 /* Calls that were only counted, in ticks: what one of the node's took, what one cost its caller;
  * and their part of the function's errors. */
 double bp_model_untimed_mean(const struct bp_model_process *process, const struct bp_node *node);
-double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
-                                 double sampled);
+double bp_model_untimed_overhead(const struct bp_model_process *process, const struct bp_node *node,
+                                 double untimed, double sampled);
 void bp_model_add_untimed(struct bp_model *model, const struct bp_model_process *process,
                           uint32_t function, const struct bp_node *node);
 

@@ -92,6 +92,11 @@ struct warm {
     double native, python;
 };
 
+/* What it took to count so many calls. */
+static double counting_ticks(const struct bp_header *header, double untimed, double jumped) {
+    return ((untimed - jumped) * header->untimed + jumped * header->jumped) / 256.0;
+}
+
 static void add_warm(struct warm *warm, const struct bp_profile *profile,
                      const struct bp_profile_thread *thread) {
     for (uint32_t i = 0; i < thread->node_count; i++) {
@@ -99,7 +104,8 @@ static void add_warm(struct warm *warm, const struct bp_profile *profile,
         struct bp_call_overhead cost = bp_model_measured_overhead(profile, node->func);
         double timed = (double)(bp_node_calls(node) - node->untimed);
         double ticks = i > 0 ? timed * (cost.inside + cost.outside) : 0;
-        ticks += (double)node->untimed * (profile->header.untimed / 256.0);
+        ticks +=
+            counting_ticks(&profile->header, (double)node->untimed, (double)bp_node_jumped(node));
         *(is_python(profile, node->func) ? &warm->python : &warm->native) += ticks;
         warm->python += (double)node->passed * (profile->header.python_passed / 256.0);
     }
@@ -195,13 +201,14 @@ double bp_model_untimed_mean(const struct bp_model_process *process, const struc
     return node->untimed ? fmax(mean_of(node) - inside, 0) : 0;
 }
 
-/* What samples cost more than other timed calls is theirs. */
-double bp_model_untimed_overhead(const struct bp_model_process *process, double untimed,
-                                 double sampled) {
+/* Of calls of the node. What samples cost more than other timed calls is theirs. */
+double bp_model_untimed_overhead(const struct bp_model_process *process, const struct bp_node *node,
+                                 double untimed, double sampled) {
     const struct bp_header *header = &process->profile->header;
-    double more = (double)header->sampled_outside - (double)header->outside;
-    double cost = untimed * header->untimed + sampled * fmax(more, 0);
-    return cost / 256.0 * process->cold.native;
+    double more = fmax((double)header->sampled_outside - (double)header->outside, 0);
+    double part = node->untimed ? (double)bp_node_jumped(node) / (double)node->untimed : 0;
+    double ticks = counting_ticks(header, untimed, untimed * part) + sampled * more / 256.0;
+    return ticks * process->cold.native;
 }
 
 /* The square of by how much more than 1.96 standard errors a mean of so many independent samples

@@ -155,8 +155,8 @@ static void add_costs(struct account *account) {
     double passed = bp_model_passed_overhead(account->process);
     for (uint32_t i = 0; i < account->source->node_count; i++) {
         double untimed = (double)nodes[i].untimed, calls = (double)account->calls[i] - untimed;
-        double counting =
-            bp_model_untimed_overhead(account->process, untimed, (double)nodes[i].sampled);
+        double counting = bp_model_untimed_overhead(account->process, &nodes[i], untimed,
+                                                    (double)nodes[i].sampled);
         uint32_t caller = i > 0 && nodes[i].inner == 0 ? nodes[i].parent : i;
         account->cost[i] += calls * cost_of(account, i).inside;
         account->cost[i] += (double)nodes[i].passed * passed;

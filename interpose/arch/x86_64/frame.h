@@ -19,6 +19,7 @@
 static const uint8_t bp_arch_saved[BP_ARCH_SAVED] __attribute__((unused)) = {3, 6, 12, 13, 14, 15};
 #define BP_ARCH_SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
+#define BP_ARCH_WORD 8       /* bytes of a return address on the stack */
 #define BP_ARCH_RED_ZONE 128 /* bytes below the stack pointer that a function may use */
 
 /* The registers of the calling function, as far as a caller's frame can need them: those that

@@ -23,6 +23,11 @@ int main(void) {
     PRINT("THREAD_CURRENT", offsetof(struct bp_thread, current));
     PRINT("THREAD_LOCAL", offsetof(struct bp_thread, local));
     PRINT("THREAD_LAST", offsetof(struct bp_thread, last));
+    PRINT("THREAD_JUMPED", offsetof(struct bp_thread, jumped));
+    PRINT("THREAD_JUMPED_RET", offsetof(struct bp_thread, jumped_ret));
+    PRINT("THREAD_JUMPED_EDGE", offsetof(struct bp_thread, jumped_edge));
+    PRINT("LOCAL_STACK_LOW", offsetof(struct bp_local, stack_low));
+    PRINT("LOCAL_STACK_HIGH", offsetof(struct bp_local, stack_high));
     PRINT("LOCAL_OPEN", offsetof(struct bp_local, open));
     PRINT("NODE_FUNC", offsetof(struct bp_node, func));
     PRINT("NODE_SELF", offsetof(struct bp_node, self));
@@ -42,6 +47,7 @@ int main(void) {
     PRINT("EDGE_NEXT", offsetof(struct bp_edge, next));
     PRINT("EDGE_LEFT", offsetof(struct bp_edge, left));
     PRINT("EDGE_COUNTED", offsetof(struct bp_edge, counted));
+    PRINT("EDGE_JUMPED", BP_EDGE_JUMPED);
     PRINT("EDGE_THREAD", offsetof(struct bp_edge, thread));
     PRINT("EDGE_TARGET", offsetof(struct bp_edge, target));
     PRINT("EDGE_MASK", (BP_EDGES - 1) * sizeof(uint64_t));

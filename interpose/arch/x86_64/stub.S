@@ -101,11 +101,15 @@ bail_at_edge:
 	jmp	bail
 other_edge:
 	FIND_OTHER bail
+within_jumped:
+	LOOK_WITHIN bail
 
 /* Calls of a context that is adaptive (light.c), and whatever C wants to see. ZF: it is time to time
  * one. */
 counted:
 	jz	sampled
+	cmpb	$EDGE_JUMPED, EDGE_COUNTED(%rax)
+	je	jumped
 	COUNT	bail_at_edge, timed
 	.globl	bp_stub_return_counted
 	.hidden	bp_stub_return_counted
@@ -113,6 +117,8 @@ bp_stub_return_counted:
 	COUNTED	counted_odd, counted_late, counted_nested
 	CFI_AT_ENTRY
 	.cfi_same_value 3
+jumped:
+	JUMP
 sampled:
 	TAKE	bail_without_entry
 	mov	%rax, ENTRY_SOURCE(%rcx)

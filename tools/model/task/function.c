@@ -59,7 +59,8 @@ static void subtract_costs(struct bp_task_growth *growth, const struct bp_model_
         uint32_t caller = has_caller ? find_node(growth, node->parent) : i;
         subtract(growth, i, calls * cost.inside * tick_s);
         subtract(growth, caller,
-                 (calls * cost.outside + bp_model_untimed_overhead(process, untimed, 0)) * tick_s);
+                 (calls * cost.outside + bp_model_untimed_overhead(process, node, untimed, 0)) *
+                     tick_s);
     }
 }
 
