@@ -6,7 +6,7 @@
 
 /* Walks of the stack for an edge in vain, after which its calls have entries: 1 to 2 us each. */
 #define MOST_ALARMS 16
-/* Of the stack, for the walk below a stub and the vector registers that are kept there. */
+/* Bytes of stack for the walk below a stub, and for the vector registers that are kept there. */
 #define ROOM (16u << 10)
 
 static struct bp_node *node_of(const struct bp_edge *edge) {

@@ -201,7 +201,7 @@ double bp_model_untimed_mean(const struct bp_model_process *process, const struc
     return node->untimed ? fmax(mean_of(node) - inside, 0) : 0;
 }
 
-/* Of calls of the node. What samples cost more than other timed calls is theirs. */
+/* What samples cost more than other timed calls is theirs. */
 double bp_model_untimed_overhead(const struct bp_model_process *process, const struct bp_node *node,
                                  double untimed, double sampled) {
     const struct bp_header *header = &process->profile->header;
