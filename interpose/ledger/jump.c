@@ -13,10 +13,20 @@ static struct bp_node *node_of(const struct bp_edge *edge) {
     return (struct bp_node *)edge->node;
 }
 
+/* Whether the caller is on a stack that stays, with so many bytes left. The stack of a coroutine
+ * may be gone when the stub looks at it, one for signal handlers may be small, and of a thread that
+ * was met late the bounds are guessed. */
+static int has_stack(const struct bp_thread *thread, uint64_t room) {
+    const struct bp_local *local = bp_thread_local(thread);
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    return !thread->late && here >= local->stack_low + room && here < local->stack_high;
+}
+
 void bp_jump_begin(struct bp_edge *edge) {
     struct bp_node *node = node_of(edge);
     if (!bp_process.look || node->edges || node->jumping || edge->alarms >= MOST_ALARMS ||
-        bp_process.copies_stacks || bp_light_on == BP_LIGHT_EAGER)
+        bp_process.copies_stacks || bp_light_on == BP_LIGHT_EAGER ||
+        !has_stack((const struct bp_thread *)edge->thread, 0))
         return;
     node->jumped -= node->untimed;
     node->jumping = 1;
@@ -47,9 +57,7 @@ static int unwatch(struct bp_thread *thread) {
 
 /* Looks from here on outwards. */
 static int is_running(struct bp_thread *thread, const struct bp_edge *edge, uint64_t slot) {
-    struct bp_local *local = bp_thread_local(thread);
-    uint64_t here = (uint64_t)__builtin_frame_address(0);
-    if (here - local->stack_low < ROOM)
+    if (!has_stack(thread, ROOM))
         return 0;
     watch(thread, edge, slot);
     bp_arch_before_preserving();
@@ -95,8 +103,10 @@ static void found_running(struct bp_thread *thread, struct bp_edge *edge, uint64
     open_jumped(thread, edge, slot);
 }
 
-static void found_returned(struct bp_edge *edge) {
-    if (++edge->alarms >= MOST_ALARMS)
+/* Or it cannot be seen from this stack: then its calls have entries from now on. */
+static void found_nothing(const struct bp_thread *thread, struct bp_edge *edge) {
+    edge->alarms = has_stack(thread, ROOM) ? (uint8_t)(edge->alarms + 1) : MOST_ALARMS;
+    if (edge->alarms >= MOST_ALARMS)
         bp_jump_end(edge);
 }
 
@@ -112,7 +122,7 @@ struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
         if (is_running(thread, edge, slot))
             found_running(thread, edge, slot);
         else
-            found_returned(edge);
+            found_nothing(thread, edge);
     }
     while (bp_jump_is(entry) &&
            (entry->ret <= sp || !is_running(thread, bp_light_edge(entry), entry->ret))) {
