@@ -28,7 +28,6 @@
 #include "interpose/ledger/fast.h"
 #include "interpose/ledger/jump.h"
 #include "interpose/ledger/light.h"
-#include "profile/reader.h"
 #include "tests/unit/ledger.h"
 #include "tests/unit/naive.h"
 #include "tests/unit/test.h"
@@ -359,7 +358,7 @@ static void keep_nodes(struct job *job, const struct bp_thread *thread) {
         memcpy(job->nodes + chunk->first, chunk + 1, chunk->count * sizeof *job->nodes);
     for (unsigned i = 0; i < job->count; i++) {
         settle_last(&job->nodes[i]);
-        job->jumped += bp_node_jumped(&job->nodes[i]);
+        job->jumped += job->nodes[i].jumped + (job->nodes[i].jumping ? job->nodes[i].untimed : 0);
         job->nodes[i].jumped = job->nodes[i].jumping = job->nodes[i].edges = 0;
         job->nodes[i].ticked = 0;
     }
