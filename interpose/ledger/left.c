@@ -168,6 +168,17 @@ void bp_thread_unwinds(void) {
         bp_jump_settle(thread, sp);
 }
 
+void bp_thread_exits(void) {
+    struct bp_thread *thread = bp_thread_self();
+    bp_thread_unwinds();
+    if (!thread || !bp_jump_is(bp_thread_innermost(thread)))
+        return;
+    uint64_t stopped = bp_pause_enter(thread), now = stopped ? stopped : bp_process_now();
+    while (bp_jump_is(bp_thread_innermost(thread)))
+        bp_thread_abandon(thread, now);
+    bp_pause_leave(thread);
+}
+
 /* The clock is read where it is needed alone: prctl(PR_SET_TSC) may have forbidden it. */
 void bp_thread_unwound(uint64_t sp) {
     struct bp_thread *thread = bp_thread_self();
