@@ -98,7 +98,8 @@ for way in "coroutine", "suspended", "threads":
 
 
 def counted_once(run, report, count):
-    """Its frame returns in two processes, or its program was replaced: no call was aborted."""
+    """Its frame returns in two processes, or its program was replaced: no call was aborted. The last
+    one has made a call and returned, and no stub came after it."""
     entered = run.counts()["libdslleaf.so", "leaf_call"][0]
     equal("calls of leaf_call", calls(report, "leaf_call") + in_flight(report, "leaf_call"), entered)
     equal("aborted calls of leaf_call", aborted(report, "leaf_call"), 0)
@@ -106,6 +107,13 @@ def counted_once(run, report, count):
 
 for way in "forks", "forks_and_calls", "execs":
     leaf_case(way, more=counted_once, ignore=("leaf_call",))
+
+
+def none_open(run, report, count):
+    equal("calls of leaf_call in flight", in_flight(report, "leaf_call"), 0)
+
+
+leaf_case("ended", more=none_open)
 
 
 def own_time(run, report, count):

@@ -364,6 +364,13 @@ static void execs() {
     leaf_call(replace, nullptr);
 }
 
+// No stub is reached after a call that has made one.
+static void ended() {
+    run_in();
+    leaf_call(add_and_sub, nullptr);
+    spin_until(now_s() + 0.01);
+}
+
 static void die(void *) {
     kill(getpid(), SIGKILL);
 }
@@ -423,6 +430,7 @@ static const struct {
     {"forks", forks},
     {"forks_and_calls", forks_and_calls},
     {"execs", execs},
+    {"ended", ended},
     {"killed", killed},
     {"pauses", pauses},
 };
