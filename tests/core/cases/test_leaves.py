@@ -79,7 +79,8 @@ leaf_case("callback", lambda n: {("leaf_call", "work_add"): n, ("leaf_call", "wo
                                  ("leaf_call", "leaf_plain"): n})
 leaf_case("recursive")
 leaf_case("nested")
-for way in "throws", "throws_later", "throws_in_hooked", "throws_after_call", "caught_in_leaf":
+for way in ("throws", "throws_later", "throws_in_hooked", "throws_after_call", "throws_past_guards",
+            "caught_in_leaf"):
     leaf_case(way)
 for way in "jumps", "jumps_after_call":
     leaf_case(way)

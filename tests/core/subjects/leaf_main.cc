@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A leaf is called so often that stubs jump to it; then it does once, and later now and then, what a
-// leaf does not do. e2e_leaf MODE CALLS. Nothing here is hooked.
+// A leaf is called so often that stubs jump to it; then it does once, and later now and then, what
+// a leaf does not do. e2e_leaf MODE CALLS. Nothing here is hooked.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -121,6 +121,28 @@ static void throws_after_call() {
             leaf_call(asked(i) ? add_and_throw : nullptr, nullptr);
         } catch (int) {
             work_empty();
+        }
+    }
+}
+
+struct guard {
+    ~guard() {
+        leaf_plain(0);
+        work_empty();
+    }
+};
+
+static void throw_guarded(int now) {
+    guard one;
+    leaf_throw(now);
+}
+
+// What is called next after a throw is called by a destructor.
+static void throws_past_guards() {
+    for (int i = 0; i < calls; i++) {
+        try {
+            throw_guarded(asked(i));
+        } catch (int) {
         }
     }
 }
@@ -316,11 +338,11 @@ static void *thread(void *f) {
 }
 
 static void threads() {
-    pthread_t all[4];
-    for (pthread_t &one : all)
+    for (int i = 0; i < 4; i++) {
+        pthread_t one;
         pthread_create(&one, nullptr, thread, (void *)end_thread);
-    for (pthread_t one : all)
         pthread_join(one, nullptr);
+    }
 }
 
 static void fork_it(void *how) {
@@ -412,6 +434,7 @@ static const struct {
     {"throws_later", throws_later},
     {"throws_in_hooked", throws_in_hooked},
     {"throws_after_call", throws_after_call},
+    {"throws_past_guards", throws_past_guards},
     {"caught_in_leaf", caught_in_leaf},
     {"jumps", jumps},
     {"jumps_after_call", jumps_after_call},
