@@ -26,6 +26,10 @@ struct bp_profile_call {
     uint32_t node;
     uint32_t flags; /* BP_ENTRY_INHERITED */
     bool outermost; /* no call of its function is open further out: `total` takes its duration */
+    /* Its stub jumped to it: its node has counted it. It may have returned: `seen` is when it last
+     * had not, if `start` is known. */
+    bool counted;
+    uint64_t seen;
 };
 
 struct bp_profile_thread {

@@ -83,6 +83,8 @@ static struct bp_profile_call describe(struct bp_reader *reader, struct bp_profi
     struct bp_profile_call call = {.start = entry->start, .child = entry->child};
     uint32_t offset = 0;
     call.flags = entry->sp & BP_ENTRY_INHERITED;
+    call.counted = entry->sp == 0 && entry->source;
+    call.seen = entry->rbx;
     call.node = find_node(reader, thread, entry->node, &offset);
     if (call.node == BP_NO_NODE || offset != 0) {
         reader->bad_items++;

@@ -6,6 +6,8 @@
 
 /* Walks of the stack for an edge in vain, after which its calls have entries: 1 to 2 us each. */
 #define MOST_ALARMS 16
+/* Open calls that it is noted in that the stack is unwound: catches are mostly near. */
+#define MOST_UNWOUND 64
 /* Bytes of stack for the walk below a stub, and for the vector registers that are kept there. */
 #define ROOM (16u << 10)
 
@@ -110,9 +112,18 @@ static void found_nothing(const struct bp_thread *thread, struct bp_edge *edge) 
         bp_jump_end(edge);
 }
 
+void bp_jump_unwind(struct bp_thread *thread, uint64_t flag) {
+    struct bp_entry *entry = bp_thread_innermost(thread);
+    for (unsigned i = 0; i < MOST_UNWOUND && entry != &thread->root; i++) {
+        if (bp_jump_is(entry))
+            entry->ret = bp_jump_place(entry) | flag;
+        entry = bp_call_parent(entry);
+    }
+}
+
 /* The clock is read before signals are blocked: prctl(PR_SET_TSC) may have forbidden it, and the
  * fault must reach its handler. */
-struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
+static struct bp_entry *settle(struct bp_thread *thread, uint64_t sp, uint64_t flag) {
     uint64_t now = bp_jump_is(bp_thread_innermost(thread)) ? bp_process_now() : 0;
     uint64_t mask = bp_signals_block(), slot = thread->jumped;
     struct bp_entry *entry = bp_thread_innermost(thread);
@@ -124,14 +135,25 @@ struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
         else
             found_nothing(thread, edge);
     }
-    while (bp_jump_is(entry) &&
-           (entry->ret <= sp || !is_running(thread, bp_light_edge(entry), entry->ret))) {
-        bp_jump_close(thread, entry, now, 0);
+    while (bp_jump_is(entry) && (bp_jump_place(entry) <= sp ||
+                                 !is_running(thread, bp_light_edge(entry), bp_jump_place(entry)))) {
+        bp_jump_close(thread, entry, now, (int)(entry->ret & BP_JUMP_UNWOUND));
         entry = bp_thread_innermost(thread);
     }
     entry = bp_thread_innermost(thread);
+    if (flag)
+        bp_jump_unwind(thread, flag);
     bp_signals_restore(mask);
     return entry;
+}
+
+struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
+    return settle(thread, sp, 0);
+}
+
+/* No handler comes between, whose calls would be taken for open ones. */
+void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp) {
+    settle(thread, sp, BP_JUMP_UNWOUND);
 }
 
 struct bp_entry *bp_jump_forget(struct bp_entry *entry) {
@@ -148,7 +170,7 @@ void bp_jump_watch(struct bp_thread *thread) {
     const struct bp_edge *edge = (const struct bp_edge *)thread->jumped_edge;
     unwatch(thread);
     if (bp_jump_is(entry))
-        watch(thread, bp_light_edge(entry), entry->ret);
+        watch(thread, bp_light_edge(entry), bp_jump_place(entry));
     else if (thread->jumped && edge->parent == entry->node && !*(const uint32_t *)edge->open)
         watch(thread, edge, thread->jumped);
 }

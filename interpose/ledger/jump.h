@@ -20,6 +20,10 @@
 
 #include "interpose/ledger/light.h"
 
+/* Flag of `ret`: an exception was thrown within, and is not caught. If it is found to run no longer
+ * it was left. */
+#define BP_JUMP_UNWOUND 1u
+
 /* Whether the entry is that of a call that its stub jumped to. */
 static inline int bp_jump_is(const struct bp_entry *entry) {
     return entry->sp == 0 && bp_light_is(entry);
@@ -44,9 +48,15 @@ void bp_jump_end(struct bp_edge *edge);
  * that was jumped to is innermost. Returns the innermost entry. */
 struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp);
 
+/* The same before the stack is unwound: what is open then has BP_JUMP_UNWOUND. */
+void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp);
+
 /* The innermost entry is such a call's, and it returned or, `aborted`, was left. `now`: the latest
  * moment at which that was. */
 void bp_jump_close(struct bp_thread *thread, struct bp_entry *entry, uint64_t now, int aborted);
+
+/* Such calls have BP_JUMP_UNWOUND, or 0, as far as they are near the innermost. */
+void bp_jump_unwind(struct bp_thread *thread, uint64_t flag);
 
 /* In a forked child: the entry outwards from `entry` whose stub will return. */
 struct bp_entry *bp_jump_forget(struct bp_entry *entry);

@@ -164,8 +164,28 @@ static int is_below(const struct bp_thread *thread, const struct bp_entry *entry
 void bp_thread_unwinds(void) {
     struct bp_thread *thread = bp_thread_self();
     uint64_t sp = (uint64_t)__builtin_frame_address(0);
-    if (thread && bp_jump_may_run(thread, bp_thread_innermost(thread), sp))
-        bp_jump_settle(thread, sp);
+    if (!thread)
+        return;
+    if (bp_jump_may_run(thread, bp_thread_innermost(thread), sp))
+        bp_jump_settle_unwinding(thread, sp);
+    else
+        bp_jump_unwind(thread, BP_JUMP_UNWOUND);
+}
+
+void bp_thread_exits(void) {
+    struct bp_thread *thread = bp_thread_self();
+    bp_thread_unwinds();
+    if (!thread || !bp_jump_is(bp_thread_innermost(thread)))
+        return;
+    uint64_t stopped = bp_pause_enter(thread), now = stopped ? stopped : bp_process_now();
+    while (bp_jump_is(bp_thread_innermost(thread)))
+        bp_thread_abandon(thread, now);
+    bp_pause_leave(thread);
+}
+
+/* A call that was jumped to since the unwinding began, as by a destructor or handler. */
+static int has_returned(const struct bp_entry *entry) {
+    return bp_jump_is(entry) && !(entry->ret & BP_JUMP_UNWOUND);
 }
 
 /* The clock is read where it is needed alone: prctl(PR_SET_TSC) may have forbidden it. */
@@ -178,8 +198,12 @@ void bp_thread_unwound(uint64_t sp) {
         sampled->busy = BP_SAMPLED_LEFT;
     if (is_below(thread, bp_thread_innermost(thread), sp)) {
         uint64_t stopped = bp_pause_enter(thread), now = stopped ? stopped : bp_process_now();
+        while (has_returned(bp_thread_innermost(thread)) &&
+               is_below(thread, bp_thread_innermost(thread), sp))
+            bp_jump_close(thread, bp_thread_innermost(thread), now, 0);
         while (is_below(thread, bp_thread_innermost(thread), sp))
             bp_thread_abandon(thread, now);
         bp_pause_leave(thread);
     }
+    bp_jump_unwind(thread, 0);
 }

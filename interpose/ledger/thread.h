@@ -239,6 +239,9 @@ int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result);
 /* The stack is about to be unwound, by whoever calls this. */
 void bp_thread_unwinds(void);
 
+/* The thread is about to end, from within whatever it has open. */
+void bp_thread_exits(void);
+
 /* The stack was unwound to `sp` by an exception or longjmp: close the calls below it. */
 void bp_thread_unwound(uint64_t sp);
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * See lifetime.h. The functions that begin and end threads and unwind stacks are ours in the
+ * target's slots, each in front of the real one.
+ */
 #include "interpose/process/lifetime.h"
 
 #include <limits.h>
@@ -35,6 +39,7 @@ static struct {
     void *(*__cxa_begin_catch)(void *);
     void (*__cxa_throw)(void *, void *, void (*)(void *));
     void (*__cxa_rethrow)(void);
+    void (*pthread_exit)(void *);
     void (*longjmp)(struct __jmp_buf_tag *, int);
     void (*siglongjmp)(struct __jmp_buf_tag *, int);
     void (*_longjmp)(struct __jmp_buf_tag *, int);
@@ -143,6 +148,13 @@ static void wrap___cxa_rethrow(void) {
     real.__cxa_rethrow();
 }
 
+/* Whatever is open then was left; of calls without an entry nobody knows when the thread has ended.
+ */
+static void wrap_pthread_exit(void *result) {
+    bp_thread_exits();
+    real.pthread_exit(result);
+}
+
 /* The frames between the throw and this catch are gone. */
 static void *wrap___cxa_begin_catch(void *exception) {
     bp_thread_unwound(bp_arch_sp_of_caller(__builtin_frame_address(0)));
@@ -177,7 +189,7 @@ static void wrap___longjmp_chk(struct __jmp_buf_tag *target, int value) {
 static const struct bp_wrap wraps[] = {
     BP_WRAP(pthread_create), BP_WRAP(__cxa_begin_catch), BP_WRAP(__cxa_throw),
     BP_WRAP(__cxa_rethrow),  BP_WRAP(longjmp),           BP_WRAP(_longjmp),
-    BP_WRAP(siglongjmp),     BP_WRAP(__longjmp_chk),
+    BP_WRAP(siglongjmp),     BP_WRAP(__longjmp_chk),     BP_WRAP(pthread_exit),
 };
 
 void bp_lifetime_init(void) {

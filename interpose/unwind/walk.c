@@ -7,7 +7,11 @@
 
 #include "interpose/arch/arch.h"
 #include "interpose/base/hash.h"
+#include "interpose/unwind/description.h"
 #include "interpose/unwind/tables.h"
+
+/* Bytes of a function that are searched for jumps: a microsecond for each KB. */
+#define LONGEST (16u << 10)
 
 /* What the pc of a frame is. */
 enum bp_exactness {
@@ -194,12 +198,33 @@ static void forget_unloaded(struct bp_walk *walk) {
     walk->generation = generation;
 }
 
-/* The frame that is looked for ends where the last one did. It is given an entry as if a stub had
- * called it. */
+/* Whether the function that begins at `function` has a jump into the one at `part`. Compilers put
+ * what is rarely needed, as what throws, elsewhere, and to the unwinder it is a function. Jumps to
+ * others at the end of a function are not told from these: it was called from where they return to.
+ */
+static int jumps_into(struct bp_walk *walk, uint64_t function, uint64_t part) {
+    struct bp_description whole, other;
+    if (!bp_description_find(&whole, &walk->safe, function) || whole.start != function ||
+        !bp_description_find(&other, &walk->safe, part))
+        return 0;
+    uint64_t size = whole.end - whole.start < LONGEST ? whole.end - whole.start : LONGEST;
+    if (!bp_safe_range(&walk->safe, function, size))
+        return 0;
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t target = bp_arch_jump_target((const uint8_t *)function + i, size - i);
+        if (target >= other.start && target < other.end)
+            return 1;
+    }
+    return 0;
+}
+
+/* The frame that is looked for ends where the last one did, unless that is another function's. It
+ * is given an entry as if a stub had called it. */
 static void meet(struct bp_walk *walk) {
     const struct bp_place *last = walk->count ? &walk->places[walk->count - 1] : NULL;
     walk->wanted = 0;
-    if (!last || last->start != walk->wanted_start || walk->count == BP_WALK_DEPTH)
+    if (!last || !last->start || walk->count == BP_WALK_DEPTH ||
+        (last->start != walk->wanted_start && !jumps_into(walk, walk->wanted_start, last->start)))
         return;
     walk->met = 1;
     add(walk, BP_FRAME_LEDGER, 0, 0)->entry = walk->wanted_entry;

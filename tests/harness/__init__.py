@@ -28,7 +28,7 @@ import traceback
 
 LIB = os.path.abspath(os.environ.get("BATTPROF_LIB", "libbattprof.so"))
 CMD = os.path.abspath(os.environ.get("BATTPROF_CMD", "battprof"))
-COUNTED = os.environ.get("E2E_COUNTED")  # calls are counted and hardly any is timed
+COUNTED = os.environ.get("E2E_COUNTED")  # BATTPROF_EXACT: calls are counted and hardly any is timed
 BIN = os.path.abspath(os.environ.get("E2E_BIN", "."))
 RECORD = struct.Struct("32s32sQQ")  # struct count_record of core/subjects/count.h
 RECORDS = 256
@@ -137,7 +137,7 @@ def base_env(extra=None):
            if not k.startswith(("BATTPROF", "E2E_", "LD_", "MESON", "MALLOC_"))}
     env["BATTPROF_QUIET"] = "1"
     if COUNTED:
-        env["BATTPROF_EXACT"] = "0"
+        env["BATTPROF_EXACT"] = COUNTED
     env["LC_ALL"] = "C.UTF-8"
     for key, value in (extra or {}).items():
         if value is None:

@@ -49,7 +49,8 @@ static void show_in_flight(struct account *account, const struct bp_profile_call
     uint32_t function = account->work->function[call->node];
     /* At a regular end threads of a pool wait: not worth a word. A call that never returned is. */
     bool ended = !account->process->live && !account->process->killed;
-    if (call->flags & BP_ENTRY_INHERITED || call->node == 0 || (ended && kind != BP_FUNC_CALL))
+    if (call->flags & BP_ENTRY_INHERITED || call->counted || call->node == 0 ||
+        (ended && kind != BP_FUNC_CALL))
         return;
     model->functions[function].in_flight++;
     model->contexts[account->work->context[call->node]].in_flight++;
@@ -60,13 +61,22 @@ static void show_in_flight(struct account *account, const struct bp_profile_call
                                   ticks * account->process->tick_s};
 }
 
+/* A call that may have returned has the time until it was last seen, as if at the end: the rest is
+ * its caller's. */
+static uint64_t start_of(const struct bp_profile_call *call, bool innermost, uint64_t end) {
+    uint64_t start = bp_entry_start(call->start, call->child, end);
+    bool may_be_over = call->counted && innermost && call->start != BP_ENTRY_UNTIMED;
+    return may_be_over && start <= call->seen && call->seen <= end ? start + (end - call->seen)
+                                                                   : start;
+}
+
 /* Innermost first: a call's own time ends where the one above it began. */
 static void add_open_calls(struct account *account) {
     uint64_t end = account->process->end;
     uint64_t inner_start = end;
     for (uint32_t i = 0; i < account->source->open_count; i++) {
         const struct bp_profile_call *call = &account->source->open[i];
-        uint64_t start = bp_entry_start(call->start, call->child, inner_start);
+        uint64_t start = start_of(call, i == 0, inner_start);
         if (start < account->source->info.start)
             start = account->source->info.start; /* opened in an earlier life, or before fork */
         if (start > inner_start)

@@ -65,4 +65,15 @@ static inline int bp_arch_is_after_call(const uint8_t *code) {
     return code[-5] == 0xe8;
 }
 
+/* Where the jump or conditional jump leads to that `code` begins with, of which `size` bytes are
+ * the function's; 0 if it is none, or a short one. */
+static inline uint64_t bp_arch_jump_target(const uint8_t *code, uint64_t size) {
+    unsigned length = code[0] == 0xe9 ? 5 : 6;
+    int32_t offset;
+    if (size < length || (length == 6 && (code[0] != 0x0f || code[1] >> 4 != 8)))
+        return 0;
+    __builtin_memcpy(&offset, code + length - sizeof offset, sizeof offset);
+    return (uint64_t)code + length + (uint64_t)(int64_t)offset;
+}
+
 #endif

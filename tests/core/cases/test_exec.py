@@ -3,6 +3,7 @@
 from harness import *
 
 PROGRAM = "e2e_process"
+MOST_S = HANGS_S  # more CPU time than this no thread here can have had: below 0 it is 2^64 ns
 
 
 @case
@@ -46,6 +47,19 @@ def failing_leaves_the_wall_whole():
 @case
 def script_without_interpreter():
     counted([subject(PROGRAM), "exec_script"])
+
+
+@case
+def fork_after_exec():
+    """A thread's CPU time goes on over exec, and begins anew in a forked child."""
+    commands = "(true); (true); i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; (true); (true)"
+    run = pair(["sh", "-c", "exec sh -c '%s; true'" % commands], expect=0)
+    report = run.report()
+    check(len(report["thread_list"]) >= 6, "%d threads" % len(report["thread_list"]))
+    for thread in report["thread_list"]:
+        for time in "cpu_s", "runqueue_s":
+            check((thread[time] or 0) <= MOST_S,
+                  "%s of thread %s: %r" % (time, thread["tid"], thread[time]))
 
 
 @case

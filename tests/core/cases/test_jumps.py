@@ -2,7 +2,9 @@
 """longjmp and siglongjmp out of hooked calls; deep and mutual recursion; tail calls."""
 from harness import *
 
-modes("e2e_jump", ["plain", "nested", "partial", "from_signal", "from_segv"])
+modes("e2e_jump", ["plain", "nested", "partial", "from_signal"])
+if COUNTED != "j":  # a leaf is not seen from an alternate stack: it has returned, for all we know
+    modes("e2e_jump", ["from_segv"])
 
 
 @case
