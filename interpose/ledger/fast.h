@@ -34,9 +34,11 @@ static inline uint32_t bp_fast_bucket(uint64_t ticks) {
  * counter. */
 static inline __attribute__((always_inline)) struct bp_entry *
 bp_fast_enter(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
+    uint64_t jumped = __atomic_load_n(&thread->jumped, __ATOMIC_RELAXED); /* before `current` */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     struct bp_entry *parent = (struct bp_entry *)thread->current;
     struct bp_entry *entry = (struct bp_entry *)__atomic_load_n(&thread->free, __ATOMIC_RELAXED);
-    if (__builtin_expect(parent->sp <= sp || !entry || thread->jumped > sp, 0))
+    if (__builtin_expect(parent->sp <= sp || !entry || jumped > sp, 0))
         return NULL;
     uint64_t node = bp_fast_node(thread, parent->node, stub);
     if (__builtin_expect(!node || parent->sp & (BP_ENTRY_CLOSED | BP_ENTRY_INHERITED), 0))

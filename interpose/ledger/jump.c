@@ -46,25 +46,34 @@ void bp_jump_end(struct bp_edge *edge) {
 
 /* The call of the edge whose return address is at `slot`. */
 static void watch(struct bp_thread *thread, const struct bp_edge *edge, uint64_t slot) {
-    bp_thread_local(thread)->watch = (struct bp_watch){slot, edge->target, edge->entry, 0};
+    bp_thread_local(thread)->watch =
+        (struct bp_watch){.slot = slot, .start = edge->target, .entry = edge->entry};
 }
 
-/* Nothing any more; whether it was met. */
-static int unwatch(struct bp_thread *thread) {
+/* What a walk has found of it, and that nothing is looked for any more. Where a handler runs it is
+ * unknown, and beyond the end of a walk there may be one. But what is to be unwound up to `to`, and
+ * the call with it, does not go on. */
+enum found { RETURNED, RUNNING, UNKNOWN };
+
+static enum found unwatch(struct bp_thread *thread, uint64_t to) {
     struct bp_watch *watched = &bp_thread_local(thread)->watch;
-    int met = watched->met != 0;
+    enum found found = watched->met ? RUNNING : RETURNED;
+    int left = watched->met && watched->slot < to;
+    if (!left && (watched->handler || (watched->met && !watched->whole)))
+        found = UNKNOWN;
     *watched = (struct bp_watch){.slot = 0};
-    return met;
+    return found;
 }
 
 /* Looks from here on outwards. */
-static int is_running(struct bp_thread *thread, const struct bp_edge *edge, uint64_t slot) {
+static enum found look(struct bp_thread *thread, const struct bp_edge *edge, uint64_t slot,
+                       uint64_t to) {
     if (!has_stack(thread, ROOM))
-        return 0;
+        return UNKNOWN;
     watch(thread, edge, slot);
     bp_arch_before_preserving();
     bp_call_preserving(bp_process.look, thread);
-    return unwatch(thread);
+    return unwatch(thread, to);
 }
 
 /* The function is open only where a sample of it, the first that makes a call, has come back to
@@ -105,9 +114,9 @@ static void found_running(struct bp_thread *thread, struct bp_edge *edge, uint64
     open_jumped(thread, edge, slot);
 }
 
-/* Or it cannot be seen from this stack: then its calls have entries from now on. */
-static void found_nothing(const struct bp_thread *thread, struct bp_edge *edge) {
-    edge->alarms = has_stack(thread, ROOM) ? (uint8_t)(edge->alarms + 1) : MOST_ALARMS;
+/* Of this stack it cannot be said: then its calls have entries from now on. */
+static void found_nothing(struct bp_edge *edge, enum found found) {
+    edge->alarms = found == UNKNOWN ? MOST_ALARMS : (uint8_t)(edge->alarms + 1);
     if (edge->alarms >= MOST_ALARMS)
         bp_jump_end(edge);
 }
@@ -121,39 +130,51 @@ void bp_jump_unwind(struct bp_thread *thread, uint64_t flag) {
     }
 }
 
-/* The clock is read before signals are blocked: prctl(PR_SET_TSC) may have forbidden it, and the
- * fault must reach its handler. */
-static struct bp_entry *settle(struct bp_thread *thread, uint64_t sp, uint64_t flag) {
-    uint64_t now = bp_jump_is(bp_thread_innermost(thread)) ? bp_process_now() : 0;
-    uint64_t mask = bp_signals_block(), slot = thread->jumped;
-    struct bp_entry *entry = bp_thread_innermost(thread);
+/* A call that was jumped to last, and is not open. */
+static void settle_last(struct bp_thread *thread, uint64_t sp, uint64_t to) {
     struct bp_edge *edge = (struct bp_edge *)thread->jumped_edge;
-    thread->jumped = 0;
-    if (slot > sp && edge->parent == entry->node) {
-        if (is_running(thread, edge, slot))
-            found_running(thread, edge, slot);
-        else
-            found_nothing(thread, edge);
-    }
-    while (bp_jump_is(entry) && (bp_jump_place(entry) <= sp ||
-                                 !is_running(thread, bp_light_edge(entry), bp_jump_place(entry)))) {
+    uint64_t slot = thread->jumped;
+    if (slot <= sp || edge->parent != bp_thread_innermost(thread)->node)
+        return;
+    enum found found = look(thread, edge, slot, to);
+    if (found == RUNNING)
+        found_running(thread, edge, slot);
+    else
+        found_nothing(edge, found);
+}
+
+/* Those that are open, from the innermost on, until one runs. */
+static void settle_open(struct bp_thread *thread, uint64_t now, uint64_t to) {
+    struct bp_entry *entry = bp_thread_innermost(thread);
+    while (bp_jump_is(entry) &&
+           look(thread, bp_light_edge(entry), bp_jump_place(entry), to) == RETURNED) {
         bp_jump_close(thread, entry, now, (int)(entry->ret & BP_JUMP_UNWOUND));
         entry = bp_thread_innermost(thread);
     }
-    entry = bp_thread_innermost(thread);
+}
+
+/* The clock is read before signals are blocked: prctl(PR_SET_TSC) may have forbidden it, and the
+ * fault must reach its handler. */
+static void settle(struct bp_thread *thread, uint64_t sp, uint64_t flag, uint64_t to) {
+    uint64_t now = bp_jump_is(bp_thread_innermost(thread)) ? bp_process_now() : 0;
+    uint64_t mask = bp_signals_block();
+    if (bp_jump_is(bp_thread_innermost(thread)))
+        settle_open(thread, now, to);
+    else
+        settle_last(thread, sp, to);
+    thread->jumped = 0;
     if (flag)
         bp_jump_unwind(thread, flag);
     bp_signals_restore(mask);
-    return entry;
 }
 
-struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
-    return settle(thread, sp, 0);
+void bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
+    settle(thread, sp, 0, 0);
 }
 
 /* No handler comes between, whose calls would be taken for open ones. */
-void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp) {
-    settle(thread, sp, BP_JUMP_UNWOUND);
+void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp, uint64_t to) {
+    settle(thread, sp, BP_JUMP_UNWOUND, to);
 }
 
 struct bp_entry *bp_jump_forget(struct bp_entry *entry) {
@@ -168,7 +189,7 @@ struct bp_entry *bp_jump_forget(struct bp_entry *entry) {
 void bp_jump_watch(struct bp_thread *thread) {
     const struct bp_entry *entry = bp_thread_innermost(thread);
     const struct bp_edge *edge = (const struct bp_edge *)thread->jumped_edge;
-    unwatch(thread);
+    unwatch(thread, 0);
     if (bp_jump_is(entry))
         watch(thread, bp_light_edge(entry), bp_jump_place(entry));
     else if (thread->jumped && edge->parent == entry->node && !*(const uint32_t *)edge->open)
@@ -177,13 +198,14 @@ void bp_jump_watch(struct bp_thread *thread) {
 
 int bp_jump_met(struct bp_thread *thread) {
     struct bp_entry *entry = bp_thread_innermost(thread);
-    int met = unwatch(thread);
-    int closed = bp_jump_is(entry) && !met;
+    enum found found = unwatch(thread, 0);
+    int closed = bp_jump_is(entry) && found == RETURNED;
     if (closed)
         bp_jump_close(thread, entry, entry->rbx, 0);
-    else if (!bp_jump_is(entry) && met)
+    else if (!bp_jump_is(entry) && found == RUNNING)
         open_jumped(thread, (struct bp_edge *)thread->jumped_edge, thread->jumped);
-    thread->jumped = 0;
+    if (found != UNKNOWN)
+        thread->jumped = 0;
     return !closed || !bp_jump_is(bp_thread_innermost(thread));
 }
 

@@ -34,10 +34,12 @@ static inline uint64_t bp_jump_place(const struct bp_entry *entry) {
     return (bp_jump_is(entry) ? entry->ret : entry->sp) & ~UINT64_C(7);
 }
 
-/* Whether bp_jump_settle has to be asked before a call at `sp` is opened. */
-static inline int bp_jump_may_run(const struct bp_thread *thread, const struct bp_entry *innermost,
-                                  uint64_t sp) {
-    return thread->jumped > sp || bp_jump_is(innermost);
+/* Whether bp_jump_settle has to be asked before a call at `sp` is opened. If not, no tick changes
+ * what is innermost until it is: what was jumped to at a place below `sp` has returned. */
+static inline int bp_jump_may_run(const struct bp_thread *thread, uint64_t sp) {
+    uint64_t jumped = __atomic_load_n(&thread->jumped, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return jumped > sp || bp_jump_is(bp_thread_innermost(thread));
 }
 
 /* Stubs jump to the edge's calls from now on, if it may be, or no longer. */
@@ -45,11 +47,12 @@ void bp_jump_begin(struct bp_edge *edge);
 void bp_jump_end(struct bp_edge *edge);
 
 /* A call at `sp`, from below a stub: what was jumped to and still runs is open, and nothing else
- * that was jumped to is innermost. Returns the innermost entry. */
-struct bp_entry *bp_jump_settle(struct bp_thread *thread, uint64_t sp);
+ * that was jumped to is innermost. In a signal handler everything stays as it is: what it has
+ * interrupted may be opening or closing a call. */
+void bp_jump_settle(struct bp_thread *thread, uint64_t sp);
 
-/* The same before the stack is unwound: what is open then has BP_JUMP_UNWOUND. */
-void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp);
+/* The same before the stack is unwound, at least to `to`: what is open then has BP_JUMP_UNWOUND. */
+void bp_jump_settle_unwinding(struct bp_thread *thread, uint64_t sp, uint64_t to);
 
 /* The innermost entry is such a call's, and it returned or, `aborted`, was left. `now`: the latest
  * moment at which that was. */

@@ -161,20 +161,20 @@ static int is_below(const struct bp_thread *thread, const struct bp_entry *entry
            (own || sp - place <= SAME_STACK);
 }
 
-void bp_thread_unwinds(void) {
+void bp_thread_unwinds(uint64_t to) {
     struct bp_thread *thread = bp_thread_self();
     uint64_t sp = (uint64_t)__builtin_frame_address(0);
     if (!thread)
         return;
-    if (bp_jump_may_run(thread, bp_thread_innermost(thread), sp))
-        bp_jump_settle_unwinding(thread, sp);
+    if (bp_jump_may_run(thread, sp))
+        bp_jump_settle_unwinding(thread, sp, to);
     else
         bp_jump_unwind(thread, BP_JUMP_UNWOUND);
 }
 
 void bp_thread_exits(void) {
     struct bp_thread *thread = bp_thread_self();
-    bp_thread_unwinds();
+    bp_thread_unwinds(UINT64_MAX);
     if (!thread || !bp_jump_is(bp_thread_innermost(thread)))
         return;
     uint64_t stopped = bp_pause_enter(thread), now = stopped ? stopped : bp_process_now();

@@ -113,9 +113,9 @@ static struct bp_stub *stub_by_descriptor(struct bp_stub *stub, uint64_t fd) {
 
 /* Open a call of `stub` at `sp`, nested in what is open there. */
 static struct bp_entry *open_call(struct bp_thread *thread, struct bp_stub *stub, uint64_t sp) {
+    if (sp && bp_jump_may_run(thread, sp))
+        bp_jump_settle(thread, sp);
     struct bp_entry *parent = bp_thread_innermost(thread);
-    if (sp && bp_jump_may_run(thread, parent, sp))
-        parent = bp_jump_settle(thread, sp);
     if (sp && !bp_jump_is(parent) && (parent->sp <= sp || parent->sp & BP_ENTRY_CLOSED))
         parent = bp_left_settle_at(thread, sp, bp_process_now());
     struct bp_edge *edge = bp_edge_get(thread, parent->node, stub);

@@ -111,7 +111,9 @@ struct bp_watch {
     uint64_t slot;  /* where its return address is; 0: nothing is looked for */
     uint64_t start; /* of its function */
     uint64_t entry; /* that the frame has, or would have */
-    uint64_t met;
+    uint16_t met;
+    uint16_t handler; /* a signal handler of the program is on the stack */
+    uint32_t whole;   /* the walk came to the end of the stack */
 };
 
 /* What a thread needs and nobody reads after its death. The kernel clears it in a forked child
@@ -236,8 +238,9 @@ struct bp_entry *bp_thread_enter(struct bp_stub *stub, struct bp_registers *regi
  * rax. 1: the entry may be used again. */
 int bp_thread_leave(struct bp_entry *entry, uint64_t now, uint64_t result);
 
-/* The stack is about to be unwound, by whoever calls this. */
-void bp_thread_unwinds(void);
+/* The stack is about to be unwound, by whoever calls this, to `to` or further; 0: that is unknown.
+ */
+void bp_thread_unwinds(uint64_t to);
 
 /* The thread is about to end, from within whatever it has open. */
 void bp_thread_exits(void);

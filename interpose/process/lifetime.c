@@ -139,12 +139,12 @@ static int wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attribut
 
 /* What is thrown is known by its catch alone, and by then the frames are gone. */
 static void wrap___cxa_throw(void *exception, void *type, void (*destroy)(void *)) {
-    bp_thread_unwinds();
+    bp_thread_unwinds(0);
     real.__cxa_throw(exception, type, destroy);
 }
 
 static void wrap___cxa_rethrow(void) {
-    bp_thread_unwinds();
+    bp_thread_unwinds(0);
     real.__cxa_rethrow();
 }
 
@@ -162,8 +162,9 @@ static void *wrap___cxa_begin_catch(void *exception) {
 }
 
 static void leave_for(const struct __jmp_buf_tag *target) {
-    bp_thread_unwinds();
-    bp_thread_unwound(bp_arch_jump_sp(target));
+    uint64_t sp = bp_arch_jump_sp(target);
+    bp_thread_unwinds(sp);
+    bp_thread_unwound(sp);
 }
 
 static void wrap_longjmp(struct __jmp_buf_tag *target, int value) {

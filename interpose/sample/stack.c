@@ -196,7 +196,9 @@ void bp_stack_walk(struct bp_sample_stack *stack, const struct bp_thread *thread
     stack->walk.wanted_start = watch->start;
     stack->walk.wanted_entry = watch->entry;
     bp_walk_from(&stack->walk, registers, begin_walk(stack, thread, registers, trail));
-    watch->met = stack->walk.met;
+    watch->met = stack->walk.met != 0;
+    watch->handler = stack->walk.signals != 0;
+    watch->whole = stack->walk.truncation == BP_TRUNCATIONS;
 }
 
 void bp_stack_look(struct bp_thread *thread) {

@@ -159,6 +159,7 @@ static int step_by_row(struct bp_walk *walk, struct bp_cfi_registers *registers,
     if (place)
         place->start = walk->cfi.start;
     *exact = walk->cfi.signal ? BP_SIGNALLED : BP_RETURN;
+    walk->signals += walk->cfi.signal != 0;
     const struct bp_walk_step *step = remember(walk, look);
     if (step)
         return apply_step(walk, step, registers) &&
@@ -243,7 +244,7 @@ void bp_walk_from(struct bp_walk *walk, const struct bp_cfi_registers *from,
     walk->count = 0;
     walk->truncation = BP_TRUNCATIONS;
     walk->trail = trail;
-    walk->met = 0;
+    walk->met = walk->signals = 0;
     forget_unloaded(walk);
     /* The bound on steps is for frames of our own, which are not counted. */
     for (unsigned steps = 0; next_pc(walk, &registers); steps++) {

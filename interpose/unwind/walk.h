@@ -48,6 +48,7 @@ struct bp_walk {
      * the entry that stands for it. 0: none, or it was passed. */
     uint64_t wanted, wanted_start, wanted_entry;
     uint32_t met;
+    uint32_t signals; /* frames that the kernel made for handlers */
     struct bp_walk_step steps[BP_WALK_CACHE];
     struct bp_place places[BP_WALK_DEPTH];
     uint32_t generation; /* of the tables that `steps` come from */

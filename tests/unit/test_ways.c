@@ -94,7 +94,7 @@ static void pass_time(void) {
 static void jump(void) {
     unsigned to = (unsigned)draw(play.depth);
     if (play.job->way->counted == JUMPING)
-        bp_thread_unwinds();
+        bp_thread_unwinds(0);
     play.depth = to;
     if (draw(2) || play.job->way->counted == JUMPING)
         play.job->way->unwound(play.places[to]);
@@ -172,6 +172,7 @@ static void call_counted(unsigned function, uint64_t place) {
 /* As a walk of the stack would. */
 static void look(struct bp_thread *thread) {
     struct bp_watch *watch = &((struct bp_local *)thread->local)->watch;
+    watch->whole = 1;
     for (unsigned i = 1; i <= play.depth; i++)
         watch->met |= play.slots[i] == watch->slot;
 }
@@ -325,7 +326,7 @@ static __attribute__((noipa)) void play_all(void) {
         call();
     }
     if (play.job->way->counted == JUMPING)
-        bp_thread_unwinds();
+        bp_thread_unwinds(0);
     play.job->way->unwound(play.places[0]); /* what the last jump left open */
 }
 
