@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * First when stubs jump, then looking for a call by a walk of the stack, then entries that are
+ * given and taken late: by calls from within, before the stack is unwound, after fork, and by
+ * ticks.
+ */
 #include "interpose/ledger/jump.h"
 
 #include "interpose/ledger/call.h"
@@ -6,8 +11,11 @@
 
 /* Walks of the stack for an edge in vain, after which its calls have entries: 1 to 2 us each. */
 #define MOST_ALARMS 16
-/* Open calls that it is noted in that the stack is unwound: catches are mostly near. */
-#define MOST_UNWOUND 64
+/* Walks that found a late entry's call running, after which its return address says so. */
+#define ENOUGH_FOUND 16
+/* Open calls that it is noted in that the stack is unwound, or when they were seen: catches are
+ * mostly near. */
+#define MOST_SEEN 64
 /* Bytes of stack for the walk below a stub, and for the vector registers that are kept there. */
 #define ROOM (16u << 10)
 
@@ -22,6 +30,12 @@ static int has_stack(const struct bp_thread *thread, uint64_t room) {
     const struct bp_local *local = bp_thread_local(thread);
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     return !thread->late && here >= local->stack_low + room && here < local->stack_high;
+}
+
+/* Whether it is in a part of the thread's own stack that was used: that stays. */
+static int is_own(const struct bp_thread *thread, uint64_t place) {
+    const struct bp_local *local = bp_thread_local(thread);
+    return !thread->late && place >= local->stack_low && place < local->stack_high;
 }
 
 void bp_jump_begin(struct bp_edge *edge) {
@@ -84,6 +98,8 @@ static void open_jumped(struct bp_thread *thread, struct bp_edge *edge, uint64_t
     if (*open || edge->kept)
         return;
     *open = 1;
+    bp_thread_local(thread)->late =
+        (struct bp_late){.entry = entry, .ret = is_own(thread, slot) ? *(uint64_t *)slot : 0};
     *entry = (struct bp_entry){.ret = slot,
                                .start = BP_ENTRY_UNTIMED,
                                .parent = (uint64_t)bp_thread_innermost(thread),
@@ -114,7 +130,7 @@ static void found_running(struct bp_thread *thread, struct bp_edge *edge, uint64
     open_jumped(thread, edge, slot);
 }
 
-/* Of this stack it cannot be said: then its calls have entries from now on. */
+/* The edge's calls have entries from now on, if nothing can be said from this stack. */
 static void found_nothing(struct bp_edge *edge, enum found found) {
     edge->alarms = found == UNKNOWN ? MOST_ALARMS : (uint8_t)(edge->alarms + 1);
     if (edge->alarms >= MOST_ALARMS)
@@ -123,7 +139,7 @@ static void found_nothing(struct bp_edge *edge, enum found found) {
 
 void bp_jump_unwind(struct bp_thread *thread, uint64_t flag) {
     struct bp_entry *entry = bp_thread_innermost(thread);
-    for (unsigned i = 0; i < MOST_UNWOUND && entry != &thread->root; i++) {
+    for (unsigned i = 0; i < MOST_SEEN && entry != &thread->root; i++) {
         if (bp_jump_is(entry))
             entry->ret = bp_jump_place(entry) | flag;
         entry = bp_call_parent(entry);
@@ -143,11 +159,25 @@ static void settle_last(struct bp_thread *thread, uint64_t sp, uint64_t to) {
         found_nothing(edge, found);
 }
 
+/* A call that makes many others needs no walk for each. */
+static int goes_on(struct bp_thread *thread, const struct bp_entry *entry, uint64_t sp) {
+    const struct bp_late *late = &bp_thread_local(thread)->late;
+    uint64_t slot = bp_jump_place(entry);
+    return bp_jump_is(entry) && late->entry == entry && late->found >= ENOUGH_FOUND && slot > sp &&
+           late->ret && *(uint64_t *)slot == late->ret;
+}
+
+static enum found look_again(struct bp_thread *thread, struct bp_entry *entry, uint64_t to) {
+    struct bp_late *late = &bp_thread_local(thread)->late;
+    enum found found = look(thread, bp_light_edge(entry), bp_jump_place(entry), to);
+    late->found += late->entry == entry && found == RUNNING;
+    return found;
+}
+
 /* Those that are open, from the innermost on, until one runs. */
 static void settle_open(struct bp_thread *thread, uint64_t now, uint64_t to) {
     struct bp_entry *entry = bp_thread_innermost(thread);
-    while (bp_jump_is(entry) &&
-           look(thread, bp_light_edge(entry), bp_jump_place(entry), to) == RETURNED) {
+    while (bp_jump_is(entry) && look_again(thread, entry, to) == RETURNED) {
         bp_jump_close(thread, entry, now, (int)(entry->ret & BP_JUMP_UNWOUND));
         entry = bp_thread_innermost(thread);
     }
@@ -169,7 +199,8 @@ static void settle(struct bp_thread *thread, uint64_t sp, uint64_t flag, uint64_
 }
 
 void bp_jump_settle(struct bp_thread *thread, uint64_t sp) {
-    settle(thread, sp, 0, 0);
+    if (!goes_on(thread, bp_thread_innermost(thread), sp))
+        settle(thread, sp, 0, 0);
 }
 
 /* No handler comes between, whose calls would be taken for open ones. */
@@ -206,15 +237,21 @@ int bp_jump_met(struct bp_thread *thread) {
         open_jumped(thread, (struct bp_edge *)thread->jumped_edge, thread->jumped);
     if (found != UNKNOWN)
         thread->jumped = 0;
+    bp_thread_local(thread)->watch.met = found == RUNNING;
     return !closed || !bp_jump_is(bp_thread_innermost(thread));
 }
 
+/* Calls that have open ones within run, too. */
 void bp_jump_tick_over(struct bp_thread *thread) {
-    struct bp_entry *entry = bp_thread_innermost(thread);
+    struct bp_entry *innermost = bp_thread_innermost(thread), *entry = innermost;
     uint64_t now = bp_process_now();
-    if (!bp_jump_is(entry))
-        return;
-    if (!entry->rbx)
-        entry->start = now;
-    entry->rbx = now;
+    int met = bp_thread_local(thread)->watch.met;
+    bp_thread_local(thread)->watch.met = 0;
+    for (unsigned i = 0; i < MOST_SEEN && entry != &thread->root; i++) {
+        if (bp_jump_is(entry) && (met || entry != innermost)) {
+            entry->start = entry->rbx ? entry->start : now;
+            entry->rbx = now;
+        }
+        entry = bp_call_parent(entry);
+    }
 }

@@ -116,6 +116,14 @@ struct bp_watch {
     uint32_t whole;   /* the walk came to the end of the stack */
 };
 
+/* The last call that was given its entry late (jump.h): what is in the place of its return address,
+ * and how often a walk has found it running since, from below a stub. */
+struct bp_late {
+    struct bp_entry *entry;
+    uint64_t ret;
+    uint64_t found;
+};
+
 /* What a thread needs and nobody reads after its death. The kernel clears it in a forked child
  * (MADV_WIPEONFORK), where our handlers put back what is needed; in a child that they did not see
  * no edge is found and no function open, so that stubs take the slow way, which looks whose process
@@ -139,7 +147,8 @@ struct bp_local {
     uint64_t stack_half;        /* half of its size */
     struct bp_node *folded;     /* parent of contexts beyond the limit */
     struct bp_entry *inherited; /* what bp_thread.alias stands for */
-    struct bp_watch watch;      /* of the walk under way */
+    struct bp_watch watch;      /* of the walk under way; `met` stays until a tick is over */
+    struct bp_late late;
     struct bp_thread *next_dead;
     uint32_t key_rounds;
     uint32_t pause_number; /* the last start or stop that the thread has taken into account */
